@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Pack the map's neighbours of every source point into rows for the inner loop.
+
+Here every residual gets its physical variance: the beam's range noise seen under the incidence
+angle, the roughness of the surface, and the error of the fitted plane at that place (leverage).
+"""
+
+import numpy as np
+from numba import prange
+
+from svnicp.kernels.njit import njit
+from svnicp.kernels.planes import (
+    CENTROID,
+    HEIGHT_VAR,
+    NORMAL,
+    NORMAL_COV,
+    PLANAR,
+    RESIDUAL_VAR,
+    STATE,
+)
+from svnicp.kernels.voxel_map import EMPTY
+
+DROP, POINT = 0, 1
+"""What becomes of a neighbour without a plane: left out, or a point with its own variance."""
+
+
+@njit(parallel=True)
+def pack_points(voxels, voxel_size, indices, origin, precision):
+    """Candidate rows (N, M, 8) of a point-to-point metric, all of one precision."""
+    rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
+    cap = voxels.offsets.shape[1]
+    for n in prange(len(indices)):
+        for m in range(indices.shape[1]):
+            rows[n, m, 0:3] = np.inf
+            if indices[n, m] == EMPTY:
+                continue
+            voxel, slot = indices[n, m] // cap, indices[n, m] % cap
+            for axis in range(3):
+                centre = (voxels.keys[voxel, axis] + 0.5) * voxel_size - origin[axis]
+                rows[n, m, axis] = centre + voxels.offsets[voxel, slot, axis]
+            rows[n, m, 7] = precision
+    return rows
+
+
+@njit(parallel=True)
+def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, non_planar):
+    """Candidate rows (N, M, 8) of the plane-aware metric, and normal covariances (N, M, 6).
+
+    ``T`` (4, 4) is the pose (relative to ``origin``) at which incidence and leverage are taken;
+    ``noise``: range noise variance and the floor of every variance [m²].
+    """
+    rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
+    normal_cov = np.zeros((indices.shape[0], indices.shape[1], 6), dtype=np.float32)
+    cap = voxels.offsets.shape[1]
+    for n in prange(len(indices)):
+        p = points[n]
+        bx = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2]
+        by = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2]
+        bz = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2]
+        length = max(np.sqrt(bx * bx + by * by + bz * bz), 1e-9)
+        beam = (bx / length, by / length, bz / length)
+        place = (bx + T[0, 3], by + T[1, 3], bz + T[2, 3])
+        for m in range(indices.shape[1]):
+            row = rows[n, m]
+            row[0:3] = np.inf
+            if indices[n, m] == EMPTY:
+                continue
+            voxel, slot = indices[n, m] // cap, indices[n, m] % cap
+            plane = voxels.planes[voxel, slot]
+            cx = (voxels.keys[voxel, 0] + 0.5) * voxel_size - origin[0]
+            cy = (voxels.keys[voxel, 1] + 0.5) * voxel_size - origin[1]
+            cz = (voxels.keys[voxel, 2] + 0.5) * voxel_size - origin[2]
+            row[0] = cx + voxels.offsets[voxel, slot, 0]
+            row[1] = cy + voxels.offsets[voxel, slot, 1]
+            row[2] = cz + voxels.offsets[voxel, slot, 2]
+            if plane[STATE] == PLANAR:
+                centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
+                _plane_row(plane, centre, beam, place, noise, row)
+                normal_cov[n, m] = plane[NORMAL_COV : NORMAL_COV + 6]
+            elif non_planar == POINT:
+                row[7] = _point_precision(voxels.moments[voxel, slot], noise)
+    return rows, normal_cov
+
+
+@njit()
+def _plane_row(plane, centre, beam, place, noise, row):
+    """Normal, offset and precision of a match with a plane."""
+    nx, ny, nz = plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2]
+    row[3], row[4], row[5] = nx, ny, nz
+    row[6] = nx * centre[0] + ny * centre[1] + nz * centre[2]
+    incidence = nx * beam[0] + ny * beam[1] + nz * beam[2]
+    dx, dy, dz = place[0] - centre[0], place[1] - centre[1], place[2] - centre[2]
+    c = plane[NORMAL_COV : NORMAL_COV + 6]
+    leverage = (
+        c[0] * dx * dx + c[3] * dy * dy + c[5] * dz * dz
+        + 2.0 * (c[1] * dx * dy + c[2] * dx * dz + c[4] * dy * dz)
+    )  # fmt: skip
+    # The fit's residuals hold the map's own noise and the surface's roughness; what exceeds this
+    # beam's noise is roughness that it will meet as well.
+    surface = max(noise[0] * incidence * incidence, plane[RESIDUAL_VAR])
+    row[7] = 1.0 / (surface + plane[HEIGHT_VAR] + leverage + noise[1])
+
+
+@njit()
+def _point_precision(moments, noise):
+    """Precision per axis of a match with a point: range noise and the scatter of its cell."""
+    count = moments[0]
+    scatter = 0.0
+    for axis, square in ((1, 4), (2, 7), (3, 9)):
+        scatter += moments[square] / count - (moments[axis] / count) ** 2
+    return 1.0 / (noise[0] + max(scatter, 0.0) / 3.0 + noise[1])
+
+
+@njit()
+def normal_noise_information(T, points, rows, normal_cov, chosen, weights):
+    """E = Σ w/V [I; [p]×] cov(n) [I; [p]×]' (6, 6): information that noise in normals fakes.
+
+    ``chosen`` (N,) is the matched candidate or -1, ``weights`` (N,) its robust weight.
+    """
+    total = np.zeros((6, 6))
+    cov = np.empty((3, 3))
+    spread = np.zeros((6, 3))
+    rotation = np.ascontiguousarray(T[:3, :3])
+    for n in range(len(points)):
+        m = chosen[n]
+        if m < 0:
+            continue
+        c = normal_cov[n, m]
+        cov[0, 0], cov[1, 1], cov[2, 2] = c[0], c[3], c[5]
+        cov[0, 1] = cov[1, 0] = c[1]
+        cov[0, 2] = cov[2, 0] = c[2]
+        cov[1, 2] = cov[2, 1] = c[4]
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        spread[0, 0] = spread[1, 1] = spread[2, 2] = 1.0
+        spread[3, 1], spread[3, 2], spread[4, 2] = -z, y, -x
+        spread[4, 0], spread[5, 0], spread[5, 1] = z, -y, x
+        body = rotation.T @ cov @ rotation
+        total += weights[n] * rows[n, m, 7] * (spread @ body @ spread.T)
+    return total
+
+
+@njit()
+def match_all(T, points, rows, max_squared):
+    """Matched candidate (N,) or -1, and residual over its standard deviation (N,) at one pose."""
+    chosen = np.full(len(points), -1, dtype=np.int64)
+    normalised = np.zeros(len(points))
+    for n in range(len(points)):
+        p = points[n]
+        x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3]
+        y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + T[1, 3]
+        z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + T[2, 3]
+        best, nearest = -1, max_squared
+        for m in range(rows.shape[1]):
+            squared = (rows[n, m, 0] - x) ** 2 + (rows[n, m, 1] - y) ** 2 + (rows[n, m, 2] - z) ** 2
+            if squared < nearest:
+                best, nearest = m, squared
+        if best < 0 or rows[n, best, 7] <= 0.0:
+            continue
+        chosen[n] = best
+        row = rows[n, best]
+        if row[3] != 0.0 or row[4] != 0.0 or row[5] != 0.0:
+            residual = row[3] * x + row[4] * y + row[5] * z - row[6]
+        else:
+            residual = np.sqrt(nearest / 3.0)
+        normalised[n] = residual * np.sqrt(row[7])
+    return chosen, normalised

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Compiled rotations for the inner loops; ``svnicp.lie`` is the NumPy twin and oracle.
+
+Particles live in the paper's chart R³ × so(3) around a reference pose: an offset (t, φ) stands for
+T_ref (Exp φ, t). ``pull_back`` is what turns a step of the offset into a step in the particle's own
+body tangent; its transpose brings gradients back.
+"""
+
+import numpy as np
+
+from svnicp.kernels.njit import njit
+
+
+@njit()
+def _coefficients(squared):
+    """sin(a)/a, (1 - cos(a))/a² and (a - sin(a))/a³ for a² = squared."""
+    if squared < 1e-2:
+        first = 1.0 - squared / 6.0 * (1.0 - squared / 20.0 * (1.0 - squared / 42.0))
+        second = 0.5 - squared / 24.0 * (1.0 - squared / 30.0 * (1.0 - squared / 56.0))
+        third = 1.0 / 6.0 - squared / 120.0 * (1.0 - squared / 42.0 * (1.0 - squared / 72.0))
+        return first, second, third
+    angle = np.sqrt(squared)
+    sine, cosine = np.sin(angle), np.cos(angle)
+    return sine / angle, (1.0 - cosine) / squared, (angle - sine) / (squared * angle)
+
+
+@njit()
+def _hat(x, y, z):
+    """Matrix (3, 3) of the cross product (x, y, z) × ."""
+    out = np.zeros((3, 3))
+    out[0, 1], out[0, 2], out[1, 2] = -z, y, -x
+    out[1, 0], out[2, 0], out[2, 1] = z, -y, x
+    return out
+
+
+@njit()
+def so3_exp(phi):
+    """Rotation (3, 3) of a rotation vector (3,) [rad]."""
+    first, second, _ = _coefficients(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
+    skew = _hat(phi[0], phi[1], phi[2])
+    return np.eye(3) + first * skew + second * (skew @ skew)
+
+
+@njit()
+def so3_right_jacobian(phi):
+    """(3, 3) with Exp(φ + d) ≈ Exp(φ) Exp(J d)."""
+    _, second, third = _coefficients(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
+    skew = _hat(phi[0], phi[1], phi[2])
+    return np.eye(3) - second * skew + third * (skew @ skew)
+
+
+@njit()
+def compose_offset(T_reference, offset):
+    """The pose (4, 4) of an offset (6,): T_reference (Exp φ, t)."""
+    out = np.eye(4)
+    rotation = np.ascontiguousarray(T_reference[:3, :3])
+    out[:3, :3] = rotation @ so3_exp(offset[3:])
+    out[:3, 3] = rotation @ offset[:3] + T_reference[:3, 3]
+    return out
+
+
+@njit()
+def pull_back(offset):
+    """(6, 6) from a step of the offset to the step in the particle's own right tangent."""
+    out = np.zeros((6, 6))
+    out[:3, :3] = so3_exp(offset[3:]).T
+    out[3:, 3:] = so3_right_jacobian(offset[3:])
+    return out

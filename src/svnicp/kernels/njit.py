@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""The one decorator for compiled code, so that flags are chosen in one place.
+
+``fastmath=True`` would let the compiler assume that NaN and infinity do not exist, and
+``np.isnan`` would then always be false. The flags below allow re-association and fused
+multiply-add, and keep NaN and infinity honest.
+"""
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SAFE_FAST_MATH = {"contract", "reassoc", "nsz", "arcp", "afn"}
+
+
+def njit(**options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:  # noqa: ANN401
+    """Compile a function on first use and cache the machine code; keeps the signature typed."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        compiled = numba.njit(cache=True, fastmath=SAFE_FAST_MATH, nogil=True, **options)(function)
+        return cast("Callable[P, R]", compiled)
+
+    return decorate

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Spatial thinning of a cloud in compiled code.
+
+Neighbouring returns share their errors; points at least about a plane-fit radius apart carry
+nearly all the information of a scan, and an honest amount of it.
+"""
+
+import numpy as np
+
+from svnicp.kernels.njit import njit
+
+
+@njit()
+def leaf_indices(points, leaf):
+    """Leaf of every point (n,) and the integer coordinates (leaves, 3) and table of the leaves."""
+    size = 16
+    while size < 2 * len(points):
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)
+    keys = np.empty((len(points), 3), dtype=np.int64)
+    leaves = np.empty(len(points), dtype=np.int64)
+    count = 0
+    for n in range(len(points)):
+        x = np.int64(np.floor(points[n, 0] / leaf))
+        y = np.int64(np.floor(points[n, 1] / leaf))
+        z = np.int64(np.floor(points[n, 2] / leaf))
+        position = _leaf_position(table, keys, x, y, z)
+        if table[position] < 0:
+            table[position] = count
+            keys[count, 0], keys[count, 1], keys[count, 2] = x, y, z
+            count += 1
+        leaves[n] = table[position]
+    return leaves, keys[:count], table
+
+
+@njit()
+def _leaf_position(table, keys, x, y, z):
+    """Place in the table of leaf (x, y, z), or where it would be put."""
+    mask = len(table) - 1
+    mixed = np.uint64(x * 73856093) ^ np.uint64(y * 19349669) ^ np.uint64(z * 83492791)
+    position = np.int64((mixed * np.uint64(11400714819323198485)) >> np.uint64(32)) & mask
+    while table[position] >= 0:
+        leaf = table[position]
+        if keys[leaf, 0] == x and keys[leaf, 1] == y and keys[leaf, 2] == z:
+            break
+        position = (position + 1) & mask
+    return position
+
+
+@njit()
+def spread(points, leaf, count):
+    """Indices of about ``count`` points, evenly over the surfaces rather than over the beams.
+
+    A point is kept with probability proportional to one over the number of points in the 3 x 3 x 3
+    leaves around it, by systematic sampling in the order given. Keeping "one per leaf" instead
+    would prefer outliers: a leaf that only noise reaches always keeps its point, and a wall that
+    runs obliquely through the leaves then pulls the rotation.
+    """
+    if len(points) <= count:
+        return np.arange(len(points))
+    leaves, keys, table = leaf_indices(points, leaf)
+    sizes = np.zeros(len(keys))
+    for n in range(len(points)):
+        sizes[leaves[n]] += 1.0
+    crowd = np.zeros(len(keys))
+    for a in range(len(keys)):
+        for i in range(-1, 2):
+            for j in range(-1, 2):
+                for k in range(-1, 2):
+                    other = table[
+                        _leaf_position(table, keys, keys[a, 0] + i, keys[a, 1] + j, keys[a, 2] + k)
+                    ]
+                    if other >= 0:
+                        crowd[a] += sizes[other]
+    share = _share_for(sizes, crowd, count)
+    kept = np.empty(len(points), dtype=np.int64)
+    used, passed = 0, 0.5
+    for n in range(len(points)):
+        passed += min(1.0, share / crowd[leaves[n]])
+        if passed >= 1.0:
+            passed -= 1.0
+            kept[used] = n
+            used += 1
+    return kept[:used]
+
+
+@njit()
+def _share_for(sizes, crowd, count):
+    """Points to keep per neighbourhood so that about ``count`` are kept in all."""
+    share = 1.0
+    for _ in range(20):
+        expected = 0.0
+        for a in range(len(sizes)):
+            expected += sizes[a] * min(1.0, share / crowd[a])
+        if abs(expected - count) < 0.01 * count:
+            break
+        share *= count / expected
+    return share
+
+
+@njit()
+def balance_directions(normals, count):
+    """Indices of ``count`` rows, as equal a share per direction of the normal as there are rows.
+
+    Normals (n, 3) fall into bins by direction without sign; a rare direction (a door jamb among
+    corridor walls) is kept whole while the common ones are thinned evenly. The bins are far wider
+    than a normal's error, so that rows are not chosen for their noise.
+    """
+    bins = np.empty(len(normals), dtype=np.int64)
+    sizes = np.zeros(27, dtype=np.int64)
+    for n in range(len(normals)):
+        sign = 1.0
+        largest = 0.0
+        for axis in range(3):
+            if abs(normals[n, axis]) > largest:
+                largest = abs(normals[n, axis])
+                sign = 1.0 if normals[n, axis] > 0.0 else -1.0
+        code = 0
+        for axis in range(3):
+            code = 3 * code + np.int64(np.round(1.2 * sign * normals[n, axis])) + 1
+        bins[n] = code
+        sizes[code] += 1
+    share = _fair_share(sizes, count)
+    kept = np.empty(len(normals), dtype=np.int64)
+    used = 0
+    seen = np.zeros(27, dtype=np.int64)
+    for n in range(len(normals)):
+        b = bins[n]
+        wanted = min(sizes[b], share)
+        # Evenly through the bin: row i of s is kept when i * wanted / s passes an integer.
+        if (seen[b] + 1) * wanted // sizes[b] > seen[b] * wanted // sizes[b]:
+            kept[used] = n
+            used += 1
+        seen[b] += 1
+    return kept[:used]
+
+
+@njit()
+def _fair_share(sizes, count):
+    """Largest number per bin with which all bins together keep at most ``count``."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high + 1) // 2
+        total = 0
+        for size in sizes:
+            total += min(size, middle)
+        if total <= count:
+            low = middle
+        else:
+            high = middle - 1
+    return low

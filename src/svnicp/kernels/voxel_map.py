@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""The voxel hash map in compiled code: insert, prune and k nearest neighbours.
+
+A voxel holds up to ``cap`` stored points. With ``cells`` > 0 it is divided into cells^3 cells, one
+stored point each: the first arrival fixes the position, every later arrival in the cell adds to its
+moments, from which planes are fitted (``kernels.planes``). With ``cells`` = 0 points are stored as
+they come until the voxel is full. Offsets are relative to the voxel's centre, so that float32 is
+exact enough however far the drive goes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import prange
+
+from svnicp.kernels.njit import njit
+
+EMPTY = -1
+SETTLED_COUNT = 1000.0
+"""A stored point stops accumulating after this many arrivals: its moments are known by then."""
+
+
+class VoxelArrays(NamedTuple):
+    """The map's memory; V voxels of capacity, P stored points each."""
+
+    table: npt.NDArray[np.int32]
+    """(2^n,) open-addressing hash table of voxel slots, or EMPTY."""
+    keys: npt.NDArray[np.int32]
+    """(V, 3) integer voxel coordinates."""
+    counts: npt.NDArray[np.int32]
+    """(V,) stored points."""
+    cell_slots: npt.NDArray[np.int8]
+    """(V, cells^3) stored point of each cell, or EMPTY; (V, 0) without cells."""
+    offsets: npt.NDArray[np.float32]
+    """(V, P, 3) position of a stored point relative to the voxel's centre [m]."""
+    moments: npt.NDArray[np.float32]
+    """(V, P, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
+    planes: npt.NDArray[np.float32]
+    """(V, P, 17) cached plane fit, see ``kernels.planes``."""
+
+
+@njit()
+def hash_slot(table, keys, x, y, z):
+    """Position in the table where voxel (x, y, z) is, or where it would be put."""
+    mask = len(table) - 1
+    mixed = np.uint64(x * 73856093) ^ np.uint64(y * 19349669) ^ np.uint64(z * 83492791)
+    mixed = (mixed * np.uint64(11400714819323198485)) >> np.uint64(32)
+    position = np.int64(mixed) & mask
+    while True:
+        voxel = table[position]
+        if voxel == EMPTY or (keys[voxel, 0] == x and keys[voxel, 1] == y and keys[voxel, 2] == z):
+            return position
+        position = (position + 1) & mask
+
+
+@njit()
+def insert_points(voxels, num_voxels, points, start, voxel_size, cells):
+    """Insert points[start:] and return (voxels in use, index of the first point not inserted).
+
+    The second number is smaller than len(points) when the memory is full: grow it and go on.
+    """
+    capacity, cap = voxels.offsets.shape[0], voxels.offsets.shape[1]
+    for n in range(start, len(points)):
+        x = np.int64(np.floor(points[n, 0] / voxel_size))
+        y = np.int64(np.floor(points[n, 1] / voxel_size))
+        z = np.int64(np.floor(points[n, 2] / voxel_size))
+        position = hash_slot(voxels.table, voxels.keys, x, y, z)
+        voxel = voxels.table[position]
+        if voxel == EMPTY:
+            if num_voxels == capacity:
+                return num_voxels, n
+            voxel = num_voxels
+            num_voxels += 1
+            voxels.table[position] = voxel
+            voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
+            voxels.counts[voxel] = 0
+            voxels.cell_slots[voxel, :] = EMPTY
+        dx = points[n, 0] - (x + 0.5) * voxel_size
+        dy = points[n, 1] - (y + 0.5) * voxel_size
+        dz = points[n, 2] - (z + 0.5) * voxel_size
+        slot = _claim_slot(voxels, voxel, cap, dx, dy, dz, voxel_size, cells)
+        if slot >= 0:
+            _add_moments(voxels.moments[voxel, slot], dx, dy, dz)
+    return num_voxels, len(points)
+
+
+@njit()
+def _claim_slot(voxels, voxel, cap, dx, dy, dz, voxel_size, cells):
+    """Stored point that takes this arrival: its cell's, a new one, or -1 when the voxel is full."""
+    count = voxels.counts[voxel]
+    cell = 0
+    if cells > 0:
+        scale = cells / voxel_size
+        i = min(cells - 1, max(0, int((dx + 0.5 * voxel_size) * scale)))
+        j = min(cells - 1, max(0, int((dy + 0.5 * voxel_size) * scale)))
+        k = min(cells - 1, max(0, int((dz + 0.5 * voxel_size) * scale)))
+        cell = (i * cells + j) * cells + k
+        if voxels.cell_slots[voxel, cell] != EMPTY:
+            return np.int64(voxels.cell_slots[voxel, cell])
+    if count == cap:
+        return -1
+    if cells > 0:
+        voxels.cell_slots[voxel, cell] = count
+    voxels.offsets[voxel, count, 0] = dx
+    voxels.offsets[voxel, count, 1] = dy
+    voxels.offsets[voxel, count, 2] = dz
+    voxels.moments[voxel, count, :] = 0.0
+    voxels.planes[voxel, count, :] = 0.0
+    voxels.counts[voxel] = count + 1
+    return np.int64(count)
+
+
+@njit()
+def _add_moments(moments, dx, dy, dz):
+    """Add one arrival to count, sum and sum of squares."""
+    if moments[0] >= SETTLED_COUNT:
+        return
+    moments[0] += 1.0
+    moments[1] += dx
+    moments[2] += dy
+    moments[3] += dz
+    moments[4] += dx * dx
+    moments[5] += dx * dy
+    moments[6] += dx * dz
+    moments[7] += dy * dy
+    moments[8] += dy * dz
+    moments[9] += dz * dz
+
+
+@njit()
+def prune_far(voxels, num_voxels, center, radius, voxel_size):
+    """Drop voxels whose centre is farther than radius, close the gaps, return voxels in use."""
+    kept = 0
+    for voxel in range(num_voxels):
+        squared = 0.0
+        for axis in range(3):
+            squared += ((voxels.keys[voxel, axis] + 0.5) * voxel_size - center[axis]) ** 2
+        if squared > radius * radius:
+            continue
+        if kept != voxel:
+            voxels.keys[kept] = voxels.keys[voxel]
+            voxels.counts[kept] = voxels.counts[voxel]
+            voxels.cell_slots[kept] = voxels.cell_slots[voxel]
+            voxels.offsets[kept] = voxels.offsets[voxel]
+            voxels.moments[kept] = voxels.moments[voxel]
+            voxels.planes[kept] = voxels.planes[voxel]
+        kept += 1
+    rebuild_table(voxels, kept)
+    return kept
+
+
+@njit()
+def rebuild_table(voxels, num_voxels):
+    """Enter all voxels in use into an emptied hash table."""
+    voxels.table[:] = EMPTY
+    for voxel in range(num_voxels):
+        x, y, z = voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2]
+        position = hash_slot(voxels.table, voxels.keys, np.int64(x), np.int64(y), np.int64(z))
+        voxels.table[position] = voxel
+
+
+@njit(parallel=True)
+def nearest(voxels, voxel_size, queries, num_neighbours, max_distance):
+    """The nearest stored points of each query, ascending, exact within max_distance.
+
+    Returns stored-point indices (Q, num_neighbours), voxel * P + slot or EMPTY, and squared
+    distances (Q, num_neighbours), infinite where there is none.
+    """
+    indices = np.full((len(queries), num_neighbours), EMPTY, dtype=np.int64)
+    squared = np.full((len(queries), num_neighbours), np.inf)
+    for n in prange(len(queries)):
+        _nearest_of(voxels, voxel_size, queries[n], max_distance, indices[n], squared[n])
+    return indices, squared
+
+
+@njit()
+def _nearest_of(voxels, voxel_size, query, max_distance, indices, squared):
+    """Search shells of voxels outwards until no nearer stored point can exist."""
+    limit = max_distance * max_distance
+    last = len(squared) - 1
+    x = np.int64(np.floor(query[0] / voxel_size))
+    y = np.int64(np.floor(query[1] / voxel_size))
+    z = np.int64(np.floor(query[2] / voxel_size))
+    for shell in range(np.int64(np.ceil(max_distance / voxel_size)) + 1):
+        reached = (shell - 1) * voxel_size
+        if shell > 0 and squared[last] <= reached * reached:
+            return
+        for i in range(x - shell, x + shell + 1):
+            for j in range(y - shell, y + shell + 1):
+                inside = abs(i - x) != shell and abs(j - y) != shell
+                step = 2 * shell if inside and shell > 0 else 1
+                for k in range(z - shell, z + shell + 1, step):
+                    bound = min(limit, squared[last])
+                    if _box_distance(query, i, j, k, voxel_size) <= bound:
+                        _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared)
+
+
+@njit()
+def _box_distance(query, i, j, k, voxel_size):
+    """Squared distance from the query to voxel (i, j, k)."""
+    half = 0.5 * voxel_size
+    ex = max(0.0, abs(query[0] - (i + 0.5) * voxel_size) - half)
+    ey = max(0.0, abs(query[1] - (j + 0.5) * voxel_size) - half)
+    ez = max(0.0, abs(query[2] - (k + 0.5) * voxel_size) - half)
+    return ex * ex + ey * ey + ez * ez
+
+
+@njit()
+def _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared):
+    """Merge the stored points of one voxel into the sorted short list."""
+    voxel = voxels.table[hash_slot(voxels.table, voxels.keys, i, j, k)]
+    if voxel == EMPTY:
+        return
+    cap = voxels.offsets.shape[1]
+    last = len(squared) - 1
+    qx = query[0] - (i + 0.5) * voxel_size
+    qy = query[1] - (j + 0.5) * voxel_size
+    qz = query[2] - (k + 0.5) * voxel_size
+    for slot in range(voxels.counts[voxel]):
+        dx = qx - voxels.offsets[voxel, slot, 0]
+        dy = qy - voxels.offsets[voxel, slot, 1]
+        dz = qz - voxels.offsets[voxel, slot, 2]
+        distance = dx * dx + dy * dy + dz * dz
+        if distance >= squared[last] or distance > limit:
+            continue
+        place = last
+        while place > 0 and squared[place - 1] > distance:
+            squared[place] = squared[place - 1]
+            indices[place] = indices[place - 1]
+            place -= 1
+        squared[place] = distance
+        indices[place] = np.int64(voxel) * cap + slot

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The local map: stored points with normals around the sensor, in bounded memory.
+
+Points go in at known poses; candidates for matching come out. Memory depends on how many voxels
+lie within the map radius, never on how long the drive was. The work is in ``kernels.voxel_map``
+and ``kernels.planes``; this class owns the arrays and grows them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Floats, Integers, Points
+from svnicp.config import MapConfig
+from svnicp.kernels import planes, voxel_map
+from svnicp.kernels.voxel_map import EMPTY, VoxelArrays
+
+
+class Neighbours(NamedTuple):
+    """Stored points near each query."""
+
+    indices: Integers
+    """(Q, M) index of a stored point, EMPTY (-1) where there is none."""
+    squared_distances: Floats
+    """(Q, M) ascending, infinite where there is none [m²]."""
+
+
+class VoxelMap:
+    """Voxel hash map of points with plane fits."""
+
+    def __init__(self, config: MapConfig) -> None:
+        self.config = config
+        self.num_voxels = 0
+        self.epoch = 0
+        self._voxels = _allocate(1024, config)
+
+    def __len__(self) -> int:
+        """Return the number of stored points."""
+        return int(self._voxels.counts[: self.num_voxels].sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the map's arrays [bytes]."""
+        return sum(array.nbytes for array in self._voxels)
+
+    def insert(self, points: Points) -> None:
+        """Add (n, 3) points given in the map's frame; later arrivals in a cell only add evidence."""
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        start = 0
+        while True:
+            self.num_voxels, start = voxel_map.insert_points(
+                self._voxels, self.num_voxels, points, start, self.config.voxel_size_m,
+                self.config.cells_per_voxel_edge,
+            )  # fmt: skip
+            if start == len(points):
+                break
+            self._resize(int(1.6 * self.num_voxels) + 1024)
+        self.epoch += 1
+
+    def prune(self, center: Floats, radius_m: float) -> None:
+        """Forget voxels farther than radius_m from center (3,), and give back spare memory."""
+        self.num_voxels = voxel_map.prune_far(
+            self._voxels, self.num_voxels, np.asarray(center, dtype=np.float64), float(radius_m),
+            self.config.voxel_size_m,
+        )  # fmt: skip
+        if len(self._voxels.keys) > 4 * self.num_voxels + 4096:
+            self._resize(int(1.6 * self.num_voxels) + 1024)
+
+    def nearest(self, queries: Points, count: int, max_distance_m: float) -> Neighbours:
+        """The ``count`` nearest stored points of each query (Q, 3), exact within the distance."""
+        found = voxel_map.nearest(
+            self._voxels, self.config.voxel_size_m, np.ascontiguousarray(queries, dtype=np.float64),
+            count, float(max_distance_m),
+        )  # fmt: skip
+        return Neighbours(*found)
+
+    def points(self) -> Points:
+        """All stored points (n, 3), in the order of their indices."""
+        return self.positions(self.stored_indices())
+
+    def stored_indices(self) -> Integers:
+        """Indices of all stored points (n,)."""
+        cap = self.config.max_points_per_voxel
+        counts = self._voxels.counts[: self.num_voxels]
+        slots = np.arange(cap)[None, :] < counts[:, None]
+        return np.flatnonzero(slots.ravel())
+
+    def positions(self, indices: Integers) -> Points:
+        """Positions (..., 3) of stored points; NaN where the index is EMPTY."""
+        voxel, slot = np.divmod(indices, self.config.max_points_per_voxel)
+        centres = (self._voxels.keys[voxel] + 0.5) * self.config.voxel_size_m
+        positions = centres + self._voxels.offsets[voxel, slot]
+        positions[indices == EMPTY] = np.nan
+        return positions
+
+    def fit_planes(self, indices: Integers) -> None:
+        """Bring the plane fits of these stored points up to date (EMPTY is passed over)."""
+        unique = np.unique(indices)
+        unique = unique[unique != EMPTY]
+        config = self.config
+        limits = np.array(
+            [
+                config.max_residual_std_m, config.min_width_m, config.min_aspect,
+                config.min_cells, config.refit_growth, config.refit_epochs,
+            ]
+        )  # fmt: skip
+        planes.fit_planes(
+            self._voxels, config.voxel_size_m, unique, config.plane_radius_m, limits, self.epoch
+        )
+
+    @property
+    def arrays(self) -> VoxelArrays:
+        """The arrays themselves, for compiled code that packs candidates."""
+        return self._voxels
+
+    def _resize(self, capacity: int) -> None:
+        """Move the voxels in use into arrays of another capacity."""
+        grown = _allocate(max(capacity, self.num_voxels), self.config)
+        for old, new in zip(self._voxels[1:], grown[1:], strict=True):
+            new[: self.num_voxels] = old[: self.num_voxels]
+        voxel_map.rebuild_table(grown, self.num_voxels)
+        self._voxels = grown
+
+
+def _allocate(capacity: int, config: MapConfig) -> VoxelArrays:
+    """Empty arrays for this many voxels; the hash table stays at most half full."""
+    cap, cells = config.max_points_per_voxel, config.cells_per_voxel_edge
+    table_size = 1 << (2 * capacity - 1).bit_length()
+    return VoxelArrays(
+        table=np.full(table_size, EMPTY, dtype=np.int32),
+        keys=np.zeros((capacity, 3), dtype=np.int32),
+        counts=np.zeros(capacity, dtype=np.int32),
+        cell_slots=np.full((capacity, cells**3), EMPTY, dtype=np.int8),
+        offsets=np.zeros((capacity, cap, 3), dtype=np.float32),
+        moments=np.zeros((capacity, cap, 10), dtype=np.float32),
+        planes=np.zeros((capacity, cap, 17), dtype=np.float32),
+    )

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Shared set-up: a compilation cache that notices edits, repeatable examples, seeded randomness.
+
+Numba's cache looks only at the file of the function that it compiles. An edit in a function that
+is called from another file leaves the caller's old machine code in use, so the cache folder is
+keyed by everything in ``kernels/``. This has to happen before anything imports numba.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def kernels_digest() -> str:
+    """Return a short hash of the names and contents of all compiled sources."""
+    digest = hashlib.sha256()
+    for source in sorted((ROOT / "src" / "svnicp" / "kernels").glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / kernels_digest())
+
+# Compilation makes first calls slow, so no deadline; CI draws the same examples every time.
+hypothesis.settings.register_profile(
+    "svnicp", deadline=None, derandomize="CI" in os.environ, print_blob=True
+)
+hypothesis.settings.load_profile("svnicp")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Return a generator with a fixed seed, new for every test."""
+    return np.random.default_rng(20260101)
