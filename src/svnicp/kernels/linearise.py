@@ -54,7 +54,7 @@ def linearise_pose(T, points, candidates, max_squared, kind, width, gradient, he
 
     Right perturbation, translation first: a plane residual r = n·(R p + t) - n·m has the row
     A = [R'n; p × R'n]; a point residual e = R p + t - q has J = [R, -R[p]×], which is the same row
-    for each of the three body axes.  # Eq. (14), misprints corrected
+    for each of the three body axes.  # Eq. (13), misprints corrected
     """
     rows = np.empty((8, 3 * BLOCK))
     cost, matches = 0.0, 0

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Everything a developer runs. `make` alone lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+# A stamp says that one dependency group is installed; a newer pyproject.toml makes it stale.
+ENV_STAMP := $(VENV)/.installed-test
+CHECK_STAMP := $(VENV)/.installed-check
+BENCH_STAMP := $(VENV)/.installed-bench
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(ENV_STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --editable . --group test
+	@touch $@
+
+$(CHECK_STAMP): $(ENV_STAMP)
+	$(PIP) install --group check
+	@touch $@
+
+$(BENCH_STAMP): $(ENV_STAMP)
+	$(PIP) install --group bench
+	@touch $@
+
+.PHONY: env
+env: $(ENV_STAMP) ## Create .venv with the package (editable) and what the tests need
+
+.PHONY: demo
+demo: env ## Register simulated scans and write a report to out/demo
+	$(BIN)/svnicp demo --out out/demo
+
+.PHONY: test
+test: env ## Run the tests
+	$(BIN)/python -m pytest
+
+.PHONY: check
+check: $(CHECK_STAMP) ## Lint, formatting, types, and the one-way import rule
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m pyright
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: format
+format: $(CHECK_STAMP) ## Rewrite the sources the way `make check` wants them
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+.PHONY: bench
+bench: $(BENCH_STAMP) ## Measure registration against a peer in the same run
+	$(BIN)/python -m benchmarks.registration
+
+.PHONY: clean
+clean: ## Remove the environment, caches and outputs
+	rm -rf $(VENV) out dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache .numba_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

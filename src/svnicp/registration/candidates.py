@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""From source points and a pose to the candidates that particles choose from.
+
+Once per scan (or again, when the pose has moved too far) each source point gets its M nearest map
+points, each with a plane and a physical variance, or as a bare point in the paper's likelihood.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from svnicp.arrays import Floats, Points, Transform
+from svnicp.config import Config, SourceConfig
+from svnicp.kernels import candidates as compiled
+from svnicp.kernels import thinning
+from svnicp.lie import transform_points
+from svnicp.local_map import VoxelMap
+
+NON_PLANAR = {"drop": compiled.DROP, "point": compiled.POINT}
+
+
+class Candidates(NamedTuple):
+    """Source points with what they may match."""
+
+    points: npt.NDArray[np.float32]
+    """(N, 3) source points [m]."""
+    rows: npt.NDArray[np.float32]
+    """(N, M, 8) candidates, see ``kernels.linearise``."""
+    normal_cov: npt.NDArray[np.float32]
+    """(N, M, 6) covariance of the candidates' normals, xx xy xz yy yz zz; empty for points."""
+    origin: Floats
+    """(3,) local origin in the target frame [m]."""
+
+
+def spread_source(source: Points, config: SourceConfig) -> Points:
+    """Evenly spread subset of the source cloud, larger than needed by ``search_factor``."""
+    count = int(config.search_factor * config.max_points)
+    return source[thinning.spread(source, config.spread_leaf_m, count)]
+
+
+def find_candidates(
+    local_map: VoxelMap, source: Points, T_target_source: Transform, config: Config, reach_m: float
+) -> Candidates:
+    """The M nearest map points of every source point at this pose, within reach."""
+    neighbours = local_map.nearest(
+        transform_points(T_target_source, source), config.match.num_candidates, reach_m
+    )
+    origin = T_target_source[:3, 3].copy()
+    T_local = T_target_source.copy()
+    T_local[:3, 3] = 0.0
+    points = source.astype(np.float32)
+    size = local_map.config.voxel_size_m
+    if config.match.metric == "point":
+        precision = 1.0 if config.noise.variance == "unit" else config.noise.range_noise_m**-2
+        rows = compiled.pack_points(local_map.arrays, size, neighbours.indices, origin, precision)
+        normal_cov = np.zeros((*neighbours.indices.shape, 6), dtype=np.float32)
+    else:
+        local_map.fit_planes(neighbours.indices)
+        noise = np.array([config.noise.range_noise_m**2, config.noise.floor_m**2])
+        rows, normal_cov = compiled.pack_planes(
+            local_map.arrays, size, neighbours.indices, origin, T_local, points, noise,
+            NON_PLANAR[config.match.non_planar],
+        )  # fmt: skip
+    return Candidates(points, rows, normal_cov, origin)
+
+
+def choose_points(candidates: Candidates, T_target_source: Transform, config: Config) -> Floats:
+    """Indices of the source points to keep: those with a match, rare normals whole."""
+    T_local = localise(T_target_source, candidates.origin)
+    chosen, _ = compiled.match_all(T_local, candidates.points, candidates.rows, np.inf)
+    matched = np.flatnonzero(chosen >= 0)
+    if len(matched) <= config.source.max_points:
+        return matched
+    if not config.source.keep_rare_normals:
+        return matched[:: -(-len(matched) // config.source.max_points)]
+    normals = candidates.rows[matched, chosen[matched], 3:6].astype(np.float64)
+    return matched[thinning.balance_directions(normals, config.source.max_points)]
+
+
+def localise(T_target_source: Transform, origin: Floats) -> Transform:
+    """The same pose relative to the local origin."""
+    T_local = T_target_source.copy()
+    T_local[:3, 3] -= origin
+    return T_local

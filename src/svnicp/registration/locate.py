@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Gauss-Newton to the mode of the posterior, and the problem that particles then explore.
+
+Rounds of: candidates at the present pose, a few Newton steps, a tighter reach. The scale of the
+residuals is taken anew in each step, so that a bad start is forgiving and a good end is sharp. The
+last round's candidates, scale, reliability and prior make the ``Problem``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Floats, Points, Transform
+from svnicp.config import Config
+from svnicp.kernels import candidates as compiled
+from svnicp.kernels import linearise
+from svnicp.kernels.stein import solve_spd
+from svnicp.lie import make_transform, orthonormalise, so3_exp
+from svnicp.local_map import VoxelMap
+from svnicp.registration.candidates import (
+    Candidates,
+    choose_points,
+    find_candidates,
+    localise,
+)
+from svnicp.registration.prior import Prior, flat_prior, gaussian_prior
+from svnicp.registration.problem import Problem
+from svnicp.registration.reliability import seen_offsets
+from svnicp.registration.robust import WEIGHT_KINDS, efficiency, residual_scale
+
+MAX_ROUNDS = 12
+STEPS_PER_ROUND = 4
+SETTLED_STEP = np.array([2e-3] * 3 + [2e-4] * 3)
+"""A round that moves less than this [m, rad] is the last."""
+
+
+class Located(NamedTuple):
+    """The mode and the problem around it."""
+
+    T_target_source: Transform
+    """(4, 4) pose at the mode; the problem's reference."""
+    problem: Problem
+    information: Floats
+    """(6, 6) curvature of the likelihood alone at the mode, discounted for noisy normals."""
+    scale: float
+    """Residuals over what their variances explain; 1 is as expected."""
+    num_matches: int
+    matched_share: float
+    """Share of the spread source points that found a usable map point."""
+    rounds: int
+
+
+def locate(
+    local_map: VoxelMap, source: Points, guess: Transform, prior_covariance: Floats, config: Config
+) -> Located | None:
+    """Walk from the guess to the mode; None when too few points match."""
+    T = guess.copy()
+    reach = _first_reach(source, prior_covariance, config)
+    chosen: Floats | None = None
+    for number in range(1, MAX_ROUNDS + 1):
+        points = source if chosen is None else source[chosen]
+        candidates = find_candidates(local_map, points, T, config, reach)
+        final = reach <= config.match.max_distance_m
+        if chosen is None:
+            keep = choose_points(candidates, T, config)
+            if len(keep) < config.match.min_matches:
+                return None
+            candidates = _subset(candidates, keep)
+            matched_share = len(keep) / min(len(source), config.source.max_points)
+            if final:
+                chosen = keep
+        T_before = T
+        for _ in range(STEPS_PER_ROUND):
+            step = _linearised(candidates, T, guess, prior_covariance, config, reach)
+            if step is None:
+                return None
+            T = orthonormalise(T @ make_transform(so3_exp(step.offset[3:]), step.offset[:3]))
+            if np.all(np.abs(step.offset) < 0.1 * SETTLED_STEP):
+                break
+        if final and _moved_little(T_before, T):
+            break
+        reach = max(0.5 * reach, config.match.max_distance_m)
+    last = _linearised(candidates, T, guess, prior_covariance, config, reach)
+    if last is None:
+        return None
+    return Located(
+        T, last.problem, last.information, last.scale, last.num_matches, matched_share, number
+    )
+
+
+def stay(
+    local_map: VoxelMap, source: Points, guess: Transform, prior_covariance: Floats, config: Config
+) -> Located | None:
+    """The problem around the guess itself, for particles that find their own way (the paper)."""
+    reach = config.match.max_distance_m
+    candidates = find_candidates(local_map, source, guess, config, reach)
+    keep = choose_points(candidates, guess, config)
+    if len(keep) < config.match.min_matches:
+        return None
+    step = _linearised(_subset(candidates, keep), guess, guess, prior_covariance, config, reach)
+    if step is None:
+        return None
+    share = len(keep) / min(len(source), config.source.max_points)
+    return Located(guess, step.problem, step.information, step.scale, step.num_matches, share, 1)
+
+
+class _Step(NamedTuple):
+    """One Gauss-Newton step and the problem it was taken in."""
+
+    offset: Floats
+    problem: Problem
+    information: Floats
+    scale: float
+    num_matches: int
+
+
+def _linearised(
+    candidates: Candidates, T: Transform, guess: Transform, prior_covariance: Floats,
+    config: Config, reach_m: float,
+) -> _Step | None:  # fmt: skip
+    """Scale, reliability, prior and Newton step at one pose; None with too few matches."""
+    T_local = localise(T, candidates.origin)
+    chosen, normalised = compiled.match_all(
+        T_local, candidates.points, candidates.rows, reach_m**2
+    )
+    matched = chosen >= 0
+    num_matches = int(matched.sum())
+    if num_matches < config.match.min_matches:
+        return None
+    scale = residual_scale(normalised[matched]) if config.noise.scale == "residuals" else 1.0
+    rows = candidates.rows.copy()
+    rows[:, :, 7] /= scale**2
+    problem = Problem(
+        T_reference=T_local, origin=candidates.origin, points=candidates.points, rows=rows,
+        max_distance_m=reach_m, weight=WEIGHT_KINDS[config.noise.weight],
+        weight_width=config.noise.weight_width, seen=np.eye(6),
+        efficiency=efficiency(config.noise, num_matches),
+        prior=_prior_at(T, guess, prior_covariance, config),
+    )  # fmt: skip
+    gradients, hessians, _, _ = linearise.linearise(
+        T_local, np.zeros((1, 6)), problem.seen, problem.points, rows, reach_m**2, problem.weight,
+        problem.weight_width,
+    )  # fmt: skip
+    if config.noise.debias_normals and config.match.metric == "plane":
+        weights = _weights(normalised / scale, matched, problem)
+        fake = compiled.normal_noise_information(
+            T_local, problem.points, rows, candidates.normal_cov, chosen, weights
+        )
+        problem = problem._replace(seen=seen_offsets(hessians[0], fake))
+    information = problem.efficiency.hessian * (problem.seen.T @ hessians[0] @ problem.seen)
+    slope = problem.efficiency.gradient * (problem.seen.T @ gradients[0]) + problem.prior.slope
+    offset = -solve_spd(information + problem.prior.hessian, slope)
+    return _Step(offset, problem, information, scale, num_matches)
+
+
+def _prior_at(T: Transform, guess: Transform, covariance: Floats, config: Config) -> Prior:
+    """The prior seen from pose T; flat when the configuration does not use one."""
+    return gaussian_prior(guess, covariance, T) if config.prior.use else flat_prior()
+
+
+def _weights(normalised: Floats, matched: Floats, problem: Problem) -> Floats:
+    """Robust weights (N,) of residuals given in standard deviations; zero where unmatched."""
+    width = problem.weight_width
+    ratio = width**2 / (width**2 + normalised**2)
+    return np.where(matched, ratio**2, 0.0)
+
+
+def _subset(candidates: Candidates, keep: Floats) -> Candidates:
+    """The candidates of these source points only."""
+    return Candidates(
+        np.ascontiguousarray(candidates.points[keep]), np.ascontiguousarray(candidates.rows[keep]),
+        np.ascontiguousarray(candidates.normal_cov[keep]), candidates.origin,
+    )  # fmt: skip
+
+
+def _first_reach(source: Points, prior_covariance: Floats, config: Config) -> float:
+    """Reach of the first round: three standard deviations of where a typical point may be [m]."""
+    lever = float(np.median(np.linalg.norm(source, axis=1)))
+    largest = np.linalg.eigvalsh(prior_covariance[:3, :3])[-1]
+    turning = np.linalg.eigvalsh(prior_covariance[3:, 3:])[-1]
+    reach = 3.0 * float(np.sqrt(largest + lever**2 * turning))
+    limit = max(config.match.max_first_distance_m, config.match.max_distance_m)
+    return min(max(reach, config.match.max_distance_m), limit)
+
+
+def _moved_little(T_before: Transform, T_after: Transform) -> bool:
+    """Whether a round changed the pose by less than SETTLED_STEP."""
+    moved = np.linalg.norm(T_after[:3, 3] - T_before[:3, 3])
+    turned = np.linalg.norm(T_after[:3, :3] - T_before[:3, :3]) / np.sqrt(2.0)
+    return bool(moved < SETTLED_STEP[0] and turned < SETTLED_STEP[3])

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""How much of the information along each direction is signal, and how much is noisy normals.
+
+A normal that is only noisy still has a component along a corridor, and thousands of squares of
+noise add up to information that does not exist: with H = Σ AA'/V and the covariance of every
+normal, E = Σ B cov(n) B' / V of H is fake. This is regression with errors in the regressors, and
+the cure is regression calibration: a row A is replaced by what is expected of the true row given
+the noisy one, the share ρ = 1 - E/H of it. Gradients shrink by ρ and information by ρ², which is
+also the inverse of the sandwich (H - E)⁻¹ H (H - E)⁻¹. No factor is tuned: the heavy tail of the
+normals (edges, curves) is inside cov(n), which rests on the lack of fit between cells of a patch.
+
+The likelihood is then looked at in ``seen @ offset``: an offset along a direction with ρ = 0 is not
+seen at all and only the prior holds it, for Gauss-Newton and for every particle alike.
+"""
+
+import numpy as np
+
+from svnicp.arrays import Floats
+
+
+def seen_offsets(hessian: Floats, fake: Floats) -> Floats:
+    """Matrix (6, 6) that takes from an offset what only noisy normals would see of it.
+
+    ``hessian`` is Σ w AA'/V, ``fake`` the part of it that noise in the normals makes up; both
+    (6, 6) in the same tangent.
+    """
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
+    values, vectors = np.linalg.eigh(hessian * np.outer(scale, scale))
+    root = vectors * np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    # half half' = hessian; in the coordinates half' x the information is the identity.
+    half = root / scale[:, None]
+    half_inverse = (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))).T * scale
+    noise = half_inverse @ fake @ half_inverse.T
+    shares, axes = np.linalg.eigh(0.5 * (noise + noise.T))
+    reliability = np.clip(1.0 - shares, 0.0, 1.0)
+    return half_inverse.T @ (axes * reliability) @ axes.T @ half.T

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What a registration returns."""
+
+from dataclasses import dataclass
+
+from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.pose_gaussian import PoseGaussian
+from svnicp.registration.posterior import WeakDirection
+from svnicp.registration.status import Status
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Diagnostics of one iteration."""
+
+    step_norm: float
+    """Root mean square step, metres and radians mixed (the paper's criterion)."""
+    step_sigma: float
+    """Root mean square step per axis in posterior standard deviations."""
+    kernel_trace: float
+    """Trace of the Stein kernel's metric."""
+    particles: Transform | None
+    """(K, 4, 4) poses after the iteration, when recording was asked for."""
+
+
+@dataclass(frozen=True)
+class RegistrationResult:
+    """Pose of the source in the target, with its uncertainty."""
+
+    T_target_source: Transform
+    """(4, 4) mean pose: maps source coordinates into the target."""
+    covariance: Covariance
+    """(6, 6) posterior covariance in the right tangent: translation [m], then rotation [rad]."""
+    likelihood_covariance: Covariance
+    """(6, 6) what the scan alone says, for filters that hold the prior themselves."""
+    laplace_covariance: Covariance
+    """(6, 6) posterior covariance by curvature alone, without particles, for comparison."""
+    particles: Transform
+    """(K, 4, 4) poses of the particles."""
+    status: Status
+    """How it ended; ``status.message`` is a sentence, ``status.ok`` whether to use the pose."""
+    weak_directions: list[WeakDirection]
+    """Directions in which the scan adds little to the prior, weakest first."""
+    iterations: int
+    """Stein iterations taken."""
+    num_matches: int
+    """Source points in the likelihood."""
+    residual_scale: float
+    """Residuals over what their variances explain: 1 is as expected."""
+    history: list[Iteration]
+    """Diagnostics of every iteration."""
+
+    @property
+    def pose(self) -> PoseGaussian:
+        """Pose and covariance together, for composing, sampling and export."""
+        return PoseGaussian(self.T_target_source, self.covariance)
+
+    @property
+    def sigmas(self) -> Floats:
+        """(6,) posterior standard deviations per axis [m, rad]."""
+        return self.covariance.diagonal() ** 0.5

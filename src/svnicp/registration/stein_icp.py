@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Stein ICP of 2021, the paper's predecessor: State, Info, init, step.
+
+Mini-batches of source points, Euler angles, SVGD with Adam; frame to frame when the target is one
+scan. Particles are (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Ry(pitch) Rx(roll) around the
+reference pose. The mini-batch gradient is scaled to the whole cloud, as in Eq. (8).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.config import SteinConfig
+from svnicp.lie import so3_log, so3_right_jacobian_inverse
+from svnicp.registration.backend import Array, Backend
+from svnicp.registration.stein_kernel import isotropic_metric
+from svnicp.registration.svgd import SvgdState, adam_step
+from svnicp.registration.svn import SvnInfo
+
+
+class SteinIcpState(NamedTuple):
+    """What is carried from step to step."""
+
+    offsets: Array
+    """(K, 6) particles: translation and Euler angles."""
+    iteration: int
+    first: Array
+    """(K, 6) Adam's running mean of the force."""
+    second: Array
+    """(K, 6) Adam's running mean of the squared force."""
+
+
+def init(backend: Backend, offsets: Floats, config: SteinConfig) -> SteinIcpState:  # noqa: ARG001
+    """Return the state with particles at these small offsets (K, 6) and Adam at rest."""
+    zeros = np.zeros_like(offsets)
+    return SteinIcpState(
+        offsets=backend.put(offsets), iteration=0, first=backend.put(zeros), second=backend.put(zeros)
+    )
+
+
+def step(
+    state: SteinIcpState, problem: Any, backend: Backend, config: SteinConfig  # noqa: ANN401
+) -> tuple[SteinIcpState, SvnInfo]:
+    """Move all particles once on the next mini-batch."""
+    batch, share = backend.mini_batch(problem, state.iteration, config.batch_size)
+    vectors, chain = _rotation_chart(backend.get(state.offsets))
+    gradients, hessians = backend.linearise(batch, backend.put(vectors))
+    chain = backend.put(chain)
+    gradients = (gradients[:, None, :] @ chain)[:, 0, :] / share  # Eq. (8)
+    mean_hessian = hessians.mean(0) / share
+    metric = isotropic_metric(backend, state.offsets)
+    force = backend.stein_force(state.offsets, gradients, metric)
+    first, second, moved = adam_step(SvgdState(*state), force, config.learning_rate)
+    info = SvnInfo(
+        step_norm=(moved**2).sum(-1).mean() ** 0.5,
+        step_sigma=(((moved @ mean_hessian) * moved).sum(-1).mean() / 6.0) ** 0.5,
+        kernel_trace=metric.trace(),
+        mean_hessian=mean_hessian,
+    )
+    return SteinIcpState(state.offsets + moved, state.iteration + 1, first, second), info
+
+
+def rotation_vectors(offsets: Floats) -> Floats:
+    """Offsets (K, 6) with Euler angles as offsets with rotation vectors."""
+    return _rotation_chart(offsets)[0]
+
+
+def _rotation_chart(offsets: Floats) -> tuple[Floats, Floats]:
+    """Offsets (K, 6) in the rotation-vector chart, and the derivative (K, 6, 6) of the change."""
+    roll, pitch, yaw = offsets[:, 3], offsets[:, 4], offsets[:, 5]
+    zero, one = np.zeros_like(roll), np.ones_like(roll)
+    sr, cr, sp, cp, sy, cy = (f(a) for a in (roll, pitch, yaw) for f in (np.sin, np.cos))
+    rotation = np.stack([
+        np.stack([cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr], -1),
+        np.stack([sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], -1),
+        np.stack([-sp, cp * sr, cp * cr], -1),
+    ], -2)  # fmt: skip
+    rates = np.stack([
+        np.stack([one, zero, -sp], -1),
+        np.stack([zero, cr, cp * sr], -1),
+        np.stack([zero, -sr, cp * cr], -1),
+    ], -2)  # fmt: skip
+    phi = so3_log(rotation)
+    chain = np.zeros((len(offsets), 6, 6))
+    chain[:, :3, :3] = np.eye(3)
+    chain[:, 3:, 3:] = so3_right_jacobian_inverse(phi) @ rates
+    return np.concatenate([offsets[:, :3], phi], axis=1), chain
