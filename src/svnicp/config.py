@@ -43,6 +43,8 @@ class MapConfig:
     """Patches narrower than this (standard deviation) are no planes [m]."""
     min_aspect: float = 0.04
     """Smallest variance of a plane's width over that of its length."""
+    max_normal_std_rad: float = 0.2
+    """Patches whose normal is less certain than this are no planes [rad]."""
     min_cells: int = 10
     """Fewest cells in a plane fit."""
     refit_growth: float = 1.25
@@ -73,8 +75,10 @@ class SourceConfig:
 
     max_points: int = 1500
     """Points that enter the likelihood: more add no information, only over-confidence."""
-    search_factor: float = 2.5
+    search_factor: float = 2.0
     """This many times more points look for a plane, so that rare normals can be kept."""
+    scan_points: int = 20000
+    """A larger cloud is first thinned evenly in its order to about this many points."""
     spread_leaf_m: float = 0.5
     """Neighbourhood in which the crowd of points is counted for even spreading [m]."""
     keep_rare_normals: bool = True
@@ -96,7 +100,7 @@ class MatchConfig:
     """With the plane metric, a map point without a plane is left out, or a point with variance."""
     num_candidates: int = 4
     """Map points among which every particle chooses the nearest."""
-    max_distance_m: float = 1.0
+    max_distance_m: float = 0.5
     """Farther matches are rejected [m]: a distance, not its square."""
     max_first_distance_m: float = 4.0
     """The search starts this wide at most when the prior is wide [m]."""

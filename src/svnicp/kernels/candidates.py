@@ -8,6 +8,7 @@ angle, the roughness of the surface, and the error of the fitted plane at that p
 import numpy as np
 from numba import prange
 
+from svnicp.kernels.linearise import nearest_candidate
 from svnicp.kernels.njit import njit
 from svnicp.kernels.planes import (
     CENTROID,
@@ -115,28 +116,46 @@ def _point_precision(moments, noise):
 def normal_noise_information(T, points, rows, normal_cov, chosen, weights):
     """E = Σ w/V [I; [p]×] cov(n) [I; [p]×]' (6, 6): information that noise in normals fakes.
 
-    ``chosen`` (N,) is the matched candidate or -1, ``weights`` (N,) its robust weight.
+    ``chosen`` (N,) is the matched candidate or -1, ``weights`` (N,) its robust weight. Summed in
+    the target's axes and turned into the body's at the end.
     """
     total = np.zeros((6, 6))
-    cov = np.empty((3, 3))
-    spread = np.zeros((6, 3))
-    rotation = np.ascontiguousarray(T[:3, :3])
+    product = np.empty((3, 3))
     for n in range(len(points)):
         m = chosen[n]
         if m < 0:
             continue
-        c = normal_cov[n, m]
-        cov[0, 0], cov[1, 1], cov[2, 2] = c[0], c[3], c[5]
-        cov[0, 1] = cov[1, 0] = c[1]
-        cov[0, 2] = cov[2, 0] = c[2]
-        cov[1, 2] = cov[2, 1] = c[4]
-        x, y, z = points[n, 0], points[n, 1], points[n, 2]
-        spread[0, 0] = spread[1, 1] = spread[2, 2] = 1.0
-        spread[3, 1], spread[3, 2], spread[4, 2] = -z, y, -x
-        spread[4, 0], spread[5, 0], spread[5, 1] = z, -y, x
-        body = rotation.T @ cov @ rotation
-        total += weights[n] * rows[n, m, 7] * (spread @ body @ spread.T)
-    return total
+        p = points[n]
+        x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2]
+        y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2]
+        z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2]
+        factor = weights[n] * rows[n, m, 7]
+        xx, xy, xz = normal_cov[n, m, 0], normal_cov[n, m, 1], normal_cov[n, m, 2]
+        yy, yz, zz = normal_cov[n, m, 3], normal_cov[n, m, 4], normal_cov[n, m, 5]
+        total[0, 0] += factor * xx
+        total[0, 1] += factor * xy
+        total[0, 2] += factor * xz
+        total[1, 1] += factor * yy
+        total[1, 2] += factor * yz
+        total[2, 2] += factor * zz
+        # product = cov [p]×', row by row: each row crossed with p from the left.
+        for i, row in enumerate(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))):
+            product[i, 0] = y * row[2] - z * row[1]
+            product[i, 1] = z * row[0] - x * row[2]
+            product[i, 2] = x * row[1] - y * row[0]
+            for j in range(3):
+                total[i, 3 + j] += factor * product[i, j]
+        for j in range(3):
+            total[3, 3 + j] += factor * (y * product[2, j] - z * product[1, j])
+            total[4, 3 + j] += factor * (z * product[0, j] - x * product[2, j])
+            total[5, 3 + j] += factor * (x * product[1, j] - y * product[0, j])
+    for i in range(6):
+        for j in range(i):
+            total[i, j] = total[j, i]
+    turn = np.zeros((6, 6))
+    turn[:3, :3] = T[:3, :3]
+    turn[3:, 3:] = T[:3, :3]
+    return turn.T @ total @ turn
 
 
 @njit()
@@ -149,11 +168,7 @@ def match_all(T, points, rows, max_squared):
         x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3]
         y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2] + T[1, 3]
         z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2] + T[2, 3]
-        best, nearest = -1, max_squared
-        for m in range(rows.shape[1]):
-            squared = (rows[n, m, 0] - x) ** 2 + (rows[n, m, 1] - y) ** 2 + (rows[n, m, 2] - z) ** 2
-            if squared < nearest:
-                best, nearest = m, squared
+        best = nearest_candidate(rows, n, np.float32(x), np.float32(y), np.float32(z), max_squared)
         if best < 0 or rows[n, best, 7] <= 0.0:
             continue
         chosen[n] = best
@@ -161,6 +176,7 @@ def match_all(T, points, rows, max_squared):
         if row[3] != 0.0 or row[4] != 0.0 or row[5] != 0.0:
             residual = row[3] * x + row[4] * y + row[5] * z - row[6]
         else:
-            residual = np.sqrt(nearest / 3.0)
+            square = (x - row[0]) ** 2 + (y - row[1]) ** 2 + (z - row[2]) ** 2
+            residual = np.sqrt(square / 3.0)
         normalised[n] = residual * np.sqrt(row[7])
     return chosen, normalised

@@ -50,6 +50,24 @@ def so3_right_jacobian(phi):
 
 
 @njit()
+def so3_log(rotation):
+    """Rotation vector (3,) of a rotation that is well below half a turn."""
+    sine = 0.5 * np.array(
+        [
+            rotation[2, 1] - rotation[1, 2],
+            rotation[0, 2] - rotation[2, 0],
+            rotation[1, 0] - rotation[0, 1],
+        ]
+    )
+    squared = sine[0] ** 2 + sine[1] ** 2 + sine[2] ** 2
+    cosine = 0.5 * (rotation[0, 0] + rotation[1, 1] + rotation[2, 2] - 1.0)
+    if squared < 1e-12:
+        return sine * (1.0 + squared / 6.0)
+    length = np.sqrt(squared)
+    return sine * (np.arctan2(length, cosine) / length)
+
+
+@njit()
 def compose_offset(T_reference, offset):
     """The pose (4, 4) of an offset (6,): T_reference (Exp φ, t)."""
     out = np.eye(4)

@@ -28,56 +28,93 @@ MOST_CELLS = 256
 """A patch takes at most this many cells."""
 
 
-@njit(parallel=True)
-def fit_planes(voxels, voxel_size, stored, radius, limits, epoch):
-    """Fit or refresh the plane of each stored point in ``stored`` (unique indices, n,).
+@njit()
+def claim_stale(voxels, indices, limits, epoch):
+    """Stored points among ``indices`` (n,) whose plane must be fitted, each once.
 
     ``limits``: largest residual standard deviation [m], smallest patch width (standard deviation
     of the second axis) [m], smallest ratio of second to third axis variance, fewest cells, growth
-    of the own count that makes a fit stale, and epochs after which it is stale anyway.
+    of the own count that makes a fit stale, epochs after which it is stale anyway, and the largest
+    standard deviation of the normal [rad].
     """
     cap = voxels.offsets.shape[1]
-    for n in prange(len(stored)):
-        voxel, slot = stored[n] // cap, stored[n] % cap
-        plane = voxels.planes[voxel, slot]
-        own = voxels.moments[voxel, slot, 0]
+    stale = np.empty(len(indices), dtype=np.int64)
+    count = 0
+    for stored in indices:
+        if stored == EMPTY:
+            continue
+        plane = voxels.planes[stored // cap, stored % cap]
+        own = voxels.moments[stored // cap, stored % cap, 0]
         fresh = own <= limits[4] * plane[OWN_COUNT] and epoch - plane[EPOCH] < limits[5]
         if plane[STATE] == UNKNOWN or not fresh:
-            _fit(voxels, voxel_size, voxel, slot, radius, limits)
+            plane[STATE] = ROUGH
             plane[OWN_COUNT] = own
             plane[EPOCH] = epoch
+            stale[count] = stored
+            count += 1
+    return stale[:count]
+
+
+@njit(parallel=True)
+def fit_planes(voxels, voxel_size, stored, radius, limits):
+    """Fit the plane of each stored point (unique indices, n,); limits as in ``claim_stale``."""
+    cap = voxels.offsets.shape[1]
+    for n in prange(len(stored)):
+        _fit(voxels, voxel_size, stored[n] // cap, stored[n] % cap, radius, limits)
 
 
 @njit()
 def _fit(voxels, voxel_size, voxel, slot, radius, limits):
-    """Merge the patch of one stored point and write its plane record."""
+    """Fit the patch of one stored point twice and write its plane record.
+
+    The second fit takes the cells by their distance within the first plane: taken by distance in
+    space, noise across the surface would decide which cells at the rim belong, and tilt the normal.
+    """
     plane = voxels.planes[voxel, slot]
-    total = np.zeros(10)
-    means = np.empty((MOST_CELLS, 4))
-    num_cells = _merge_patch(voxels, voxel_size, voxel, slot, radius, total, means)
-    count = total[0]
     plane[STATE] = ROUGH
-    if num_cells < limits[3] or count < 10:
+    cells = np.empty((MOST_CELLS, 10))
+    num_cells = _collect(voxels, voxel_size, voxel, slot, min(1.3 * radius, voxel_size), cells)
+    centre = voxels.offsets[voxel, slot]
+    keep = np.zeros(num_cells, dtype=np.bool_)
+    for n in range(num_cells):
+        dx, dy, dz = _from_centre(cells[n], centre)
+        keep[n] = dx * dx + dy * dy + dz * dz <= radius * radius
+    count, mean, values, vectors = _principal(cells, keep)
+    if count < 10:
         return
-    mx, my, mz = total[1] / count, total[2] / count, total[3] / count
-    plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = mx, my, mz
-    values, vectors = eigh3(
-        total[4] - count * mx * mx, total[5] - count * mx * my, total[6] - count * mx * mz,
-        total[7] - count * my * my, total[8] - count * my * mz, total[9] - count * mz * mz,
-    )  # fmt: skip
-    nx, ny, nz = vectors[0, 0], vectors[1, 0], vectors[2, 0]
-    plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2] = nx, ny, nz
+    band = 3.0 * np.sqrt(max(values[0], 0.0) / (count - 3.0)) + 0.1 * radius
+    offset = 0.0
+    for axis in range(3):
+        offset += (mean[axis] - centre[axis]) * vectors[axis, 0]
+    for n in range(num_cells):
+        dx, dy, dz = _from_centre(cells[n], centre)
+        height = dx * vectors[0, 0] + dy * vectors[1, 0] + dz * vectors[2, 0]
+        inside = dx * dx + dy * dy + dz * dz - height * height <= radius * radius
+        keep[n] = inside and abs(height - offset) < band
+    count, mean, values, vectors = _principal(cells, keep)
+    if count < 10 or keep.sum() < limits[3]:
+        return
+    _write(plane, cells[:num_cells][keep], count, mean, values, vectors, radius, limits)
+
+
+@njit()
+def _write(plane, cells, count, mean, values, vectors, radius, limits):
+    """Judge a fitted patch and write its record."""
+    plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = mean[0], mean[1], mean[2]
+    plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2] = vectors[0, 0], vectors[1, 0], vectors[2, 0]
     residual_var = max(values[0], 0.0) / (count - 5.0)  # Student's t: few points may fit by luck
+    centred = _centred(cells, mean, vectors)
+    lack_of_fit, num_bins = _lack_of_fit(centred, radius)
     plane[RESIDUAL_VAR] = residual_var
-    centred = _centred(means[:num_cells], mx, my, mz, vectors)
-    lack_of_fit = np.sum(centred[:, 3] * centred[:, 0] ** 2) / (num_cells - 3.0)
     plane[HEIGHT_VAR] = max(lack_of_fit, residual_var) / count
     width_var, length_var = values[1] / count, values[2] / count
     if (
-        residual_var < limits[0] ** 2
+        num_bins >= limits[3]
+        and residual_var < limits[0] ** 2
         and width_var > limits[1] ** 2
         and width_var > limits[2] * length_var
         and width_var > 4.0 * residual_var
+        and lack_of_fit < limits[6] ** 2 * values[1]
         and _fills_area(centred, limits[1] ** 2)
     ):
         plane[STATE] = PLANAR
@@ -92,15 +129,63 @@ def _fit(voxels, voxel_size, voxel, slot, radius, limits):
 
 
 @njit()
-def _centred(means, mx, my, mz, vectors):
+def _from_centre(cell, centre):
+    """Offset of a cell's mean from the patch's centre."""
+    count = cell[0]
+    return cell[1] / count - centre[0], cell[2] / count - centre[1], cell[3] / count - centre[2]
+
+
+@njit()
+def _principal(cells, keep):
+    """Count, mean (3,), ascending eigenvalues and eigenvectors of the scatter of kept cells."""
+    total = np.zeros(10)
+    for n in range(len(keep)):
+        if keep[n]:
+            for k in range(10):
+                total[k] += cells[n, k]
+    count = total[0]
+    mean = total[1:4] / max(count, 1.0)
+    mx, my, mz = mean
+    values, vectors = eigh3(
+        total[4] - count * mx * mx, total[5] - count * mx * my, total[6] - count * mx * mz,
+        total[7] - count * my * my, total[8] - count * my * mz, total[9] - count * mz * mz,
+    )  # fmt: skip
+    return count, mean, values, vectors
+
+
+@njit()
+def _centred(cells, mean, vectors):
     """Cell means (n, 4) about the centroid in the plane's axes: height, width, length, count."""
-    out = np.empty((len(means), 4))
-    for n in range(len(means)):
-        x, y, z = means[n, 0] - mx, means[n, 1] - my, means[n, 2] - mz
+    out = np.empty((len(cells), 4))
+    for n in range(len(cells)):
+        x, y, z = _from_centre(cells[n], mean)
         for axis in range(3):
             out[n, axis] = x * vectors[0, axis] + y * vectors[1, axis] + z * vectors[2, axis]
-        out[n, 3] = means[n, 3]
+        out[n, 3] = cells[n, 0]
     return out
+
+
+@njit()
+def _lack_of_fit(centred, radius):
+    """Mean square of the heights between places of the patch, per arrival, and the places used.
+
+    Cells are pooled into bins of the plane first: noise across the surface decides which of two
+    cells behind each other an arrival falls into, and would pass for lack of fit.
+    """
+    counts, heights = np.zeros((8, 8)), np.zeros((8, 8))
+    scale = 2.5 / radius
+    for n in range(len(centred)):
+        i = min(7, max(0, int(np.floor(centred[n, 1] * scale)) + 4))
+        j = min(7, max(0, int(np.floor(centred[n, 2] * scale)) + 4))
+        counts[i, j] += centred[n, 3]
+        heights[i, j] += centred[n, 3] * centred[n, 0]
+    total, num_bins = 0.0, 0
+    for i in range(8):
+        for j in range(8):
+            if counts[i, j] > 0.0:
+                total += heights[i, j] ** 2 / counts[i, j]
+                num_bins += 1
+    return total / max(num_bins - 3.0, 1.0), num_bins
 
 
 @njit()
@@ -134,27 +219,24 @@ def _fills_area(centred, min_width_var):
 
 
 @njit()
-def _merge_patch(voxels, voxel_size, voxel, slot, radius, total, means):
-    """Sum the moments of all cells within radius, about the voxel's centre; returns their number.
-
-    ``means`` (MOST_CELLS, 4) collects mean and count of every cell.
-    """
-    ox, oy, oz = voxels.offsets[voxel, slot, 0], voxels.offsets[voxel, slot, 1], voxels.offsets[voxel, slot, 2]
+def _collect(voxels, voxel_size, voxel, slot, reach, cells):
+    """Moments of all cells within reach, about the voxel's centre, into ``cells``; their number."""
+    ox, oy, oz = voxels.offsets[voxel, slot]
+    keys = voxels.keys[voxel]
     num_cells = 0
-    reach = radius * radius
+    half = 0.5 * voxel_size
     for i in range(-1, 2):
         for j in range(-1, 2):
             for k in range(-1, 2):
                 x, y, z = i * voxel_size, j * voxel_size, k * voxel_size
-                half = 0.5 * voxel_size
                 ex = max(0.0, abs(ox - x) - half)
                 ey = max(0.0, abs(oy - y) - half)
                 ez = max(0.0, abs(oz - z) - half)
-                if ex * ex + ey * ey + ez * ez > reach:
+                if ex * ex + ey * ey + ez * ez > reach * reach:
                     continue
                 position = hash_slot(
-                    voxels.table, voxels.keys, np.int64(voxels.keys[voxel, 0] + i),
-                    np.int64(voxels.keys[voxel, 1] + j), np.int64(voxels.keys[voxel, 2] + k),
+                    voxels.table, voxels.keys,
+                    np.int64(keys[0] + i), np.int64(keys[1] + j), np.int64(keys[2] + k),
                 )  # fmt: skip
                 other = voxels.table[position]
                 if other == EMPTY:
@@ -163,26 +245,24 @@ def _merge_patch(voxels, voxel_size, voxel, slot, radius, total, means):
                     dx = voxels.offsets[other, cell, 0] + x - ox
                     dy = voxels.offsets[other, cell, 1] + y - oy
                     dz = voxels.offsets[other, cell, 2] + z - oz
-                    if dx * dx + dy * dy + dz * dz <= reach and num_cells < MOST_CELLS:
-                        _merge_cell(voxels.moments[other, cell], x, y, z, total, means[num_cells])
+                    if dx * dx + dy * dy + dz * dz <= reach * reach and num_cells < MOST_CELLS:
+                        _shift(voxels.moments[other, cell], x, y, z, cells[num_cells])
                         num_cells += 1
     return num_cells
 
 
 @njit()
-def _merge_cell(moments, x, y, z, total, mean):
-    """Add one cell's moments, shifted by (x, y, z)."""
+def _shift(moments, x, y, z, out):
+    """Moments (10,) of the same points moved by (x, y, z)."""
     count = np.float64(moments[0])
     sx, sy, sz = np.float64(moments[1]), np.float64(moments[2]), np.float64(moments[3])
-    total[0] += count
-    total[1] += sx + count * x
-    total[2] += sy + count * y
-    total[3] += sz + count * z
-    total[4] += moments[4] + 2.0 * sx * x + count * x * x
-    total[5] += moments[5] + sx * y + sy * x + count * x * y
-    total[6] += moments[6] + sx * z + sz * x + count * x * z
-    total[7] += moments[7] + 2.0 * sy * y + count * y * y
-    total[8] += moments[8] + sy * z + sz * y + count * y * z
-    total[9] += moments[9] + 2.0 * sz * z + count * z * z
-    mean[0], mean[1], mean[2] = sx / count + x, sy / count + y, sz / count + z
-    mean[3] = count
+    out[0] = count
+    out[1] = sx + count * x
+    out[2] = sy + count * y
+    out[3] = sz + count * z
+    out[4] = moments[4] + 2.0 * sx * x + count * x * x
+    out[5] = moments[5] + sx * y + sy * x + count * x * y
+    out[6] = moments[6] + sx * z + sz * x + count * x * z
+    out[7] = moments[7] + 2.0 * sy * y + count * y * y
+    out[8] = moments[8] + sy * z + sz * y + count * y * z
+    out[9] = moments[9] + 2.0 * sz * z + count * z * z

@@ -95,18 +95,16 @@ class VoxelMap:
 
     def fit_planes(self, indices: Integers) -> None:
         """Bring the plane fits of these stored points up to date (EMPTY is passed over)."""
-        unique = np.unique(indices)
-        unique = unique[unique != EMPTY]
         config = self.config
         limits = np.array(
             [
                 config.max_residual_std_m, config.min_width_m, config.min_aspect,
                 config.min_cells, config.refit_growth, config.refit_epochs,
+                config.max_normal_std_rad,
             ]
         )  # fmt: skip
-        planes.fit_planes(
-            self._voxels, config.voxel_size_m, unique, config.plane_radius_m, limits, self.epoch
-        )
+        stale = planes.claim_stale(self._voxels, indices.ravel(), limits, self.epoch)
+        planes.fit_planes(self._voxels, config.voxel_size_m, stale, config.plane_radius_m, limits)
 
     @property
     def arrays(self) -> VoxelArrays:

@@ -36,6 +36,7 @@ class Candidates(NamedTuple):
 def spread_source(source: Points, config: SourceConfig) -> Points:
     """Evenly spread subset of the source cloud, larger than needed by ``search_factor``."""
     count = int(config.search_factor * config.max_points)
+    source = source[:: max(1, len(source) // max(config.scan_points, count))]
     return source[thinning.spread(source, config.spread_leaf_m, count)]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from svnicp.arrays import Floats, Points, Transform
 from svnicp.config import Config
 from svnicp.kernels import candidates as compiled
-from svnicp.kernels import linearise
+from svnicp.kernels.linearise import linearise_one
 from svnicp.kernels.stein import solve_spd
 from svnicp.lie import make_transform, orthonormalise, so3_exp
 from svnicp.local_map import VoxelMap
@@ -137,18 +137,17 @@ def _linearised(
         efficiency=efficiency(config.noise, num_matches),
         prior=_prior_at(T, guess, prior_covariance, config),
     )  # fmt: skip
-    gradients, hessians, _, _ = linearise.linearise(
-        T_local, np.zeros((1, 6)), problem.seen, problem.points, rows, reach_m**2, problem.weight,
-        problem.weight_width,
-    )  # fmt: skip
+    gradient, hessian = linearise_one(
+        T_local, problem.points, rows, reach_m**2, problem.weight, problem.weight_width
+    )
     if config.noise.debias_normals and config.match.metric == "plane":
         weights = _weights(normalised / scale, matched, problem)
         fake = compiled.normal_noise_information(
             T_local, problem.points, rows, candidates.normal_cov, chosen, weights
         )
-        problem = problem._replace(seen=seen_offsets(hessians[0], fake))
-    information = problem.efficiency.hessian * (problem.seen.T @ hessians[0] @ problem.seen)
-    slope = problem.efficiency.gradient * (problem.seen.T @ gradients[0]) + problem.prior.slope
+        problem = problem._replace(seen=seen_offsets(hessian, fake))
+    information = problem.efficiency.hessian * (problem.seen.T @ hessian @ problem.seen)
+    slope = problem.efficiency.gradient * (problem.seen.T @ gradient) + problem.prior.slope
     offset = -solve_spd(information + problem.prior.hessian, slope)
     return _Step(offset, problem, information, scale, num_matches)
 

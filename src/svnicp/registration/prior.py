@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
-from svnicp.lie import se3_inverse, so3_log, so3_right_jacobian_inverse
+from svnicp.kernels import curvature
 
 
 class Prior(NamedTuple):
@@ -39,12 +39,5 @@ def gaussian_prior(
 
     The covariance (6, 6) lives in the right tangent of the prior mean, translation first.
     """
-    relative = se3_inverse(T_target_prior) @ T_target_reference
-    phi = so3_log(relative[:3, :3])
-    distance = np.concatenate([relative[:3, 3], phi])
-    chain = np.zeros((6, 6))
-    chain[:3, :3] = relative[:3, :3]
-    chain[3:, 3:] = so3_right_jacobian_inverse(phi)
-    weighted = np.linalg.solve(covariance, np.column_stack([chain, distance]))
-    hessian = chain.T @ weighted[:, :6]
-    return Prior(hessian=0.5 * (hessian + hessian.T), slope=chain.T @ weighted[:, 6])
+    precision = np.linalg.inv(covariance)
+    return Prior(*curvature.prior_terms(T_target_prior, precision, T_target_reference))

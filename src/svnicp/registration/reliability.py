@@ -13,9 +13,8 @@ The likelihood is then looked at in ``seen @ offset``: an offset along a directi
 seen at all and only the prior holds it, for Gauss-Newton and for every particle alike.
 """
 
-import numpy as np
-
 from svnicp.arrays import Floats
+from svnicp.kernels import curvature
 
 
 def seen_offsets(hessian: Floats, fake: Floats) -> Floats:
@@ -24,13 +23,4 @@ def seen_offsets(hessian: Floats, fake: Floats) -> Floats:
     ``hessian`` is Σ w AA'/V, ``fake`` the part of it that noise in the normals makes up; both
     (6, 6) in the same tangent.
     """
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
-    values, vectors = np.linalg.eigh(hessian * np.outer(scale, scale))
-    root = vectors * np.sqrt(np.maximum(values, 1e-12 * values[-1]))
-    # half half' = hessian; in the coordinates half' x the information is the identity.
-    half = root / scale[:, None]
-    half_inverse = (vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))).T * scale
-    noise = half_inverse @ fake @ half_inverse.T
-    shares, axes = np.linalg.eigh(0.5 * (noise + noise.T))
-    reliability = np.clip(1.0 - shares, 0.0, 1.0)
-    return half_inverse.T @ (axes * reliability) @ axes.T @ half.T
+    return curvature.seen_offsets(hessian, fake)
