@@ -64,7 +64,9 @@ def prepare(scene: Scene, num_map_scans: int = 8, pattern: LidarPattern = PATTER
     return Site(T_world_map, rays, T_world_source, cast(scene, T_world_source, pattern))
 
 
-def trials(site: Site, configs: dict[str, Config], seeds: Iterable[int]) -> Iterator[dict[str, Trial]]:
+def trials(
+    site: Site, configs: dict[str, Config], seeds: Iterable[int]
+) -> Iterator[dict[str, Trial]]:
     """One trial per seed and configuration, all configurations on the same noise and guess."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
@@ -154,7 +156,8 @@ def study(scene: str, num_trials: int, configs: dict[str, Config], num_map_scans
 def table(rows: list[Row]) -> str:
     """Markdown table of the rows."""
     lines = [
-        "| scene | method | ANEES 6-D | ANEES along x | within 2σ | σx [mm] | error x [mm] | σz/error z |",
+        "| scene | method | ANEES 6-D | ANEES along x | within 2σ | σx [mm] | error x [mm] "
+        "| σz/error z |",
         "|---|---|---|---|---|---|---|---|",
     ]
     lines += [

@@ -32,7 +32,7 @@ WARM_UP_SCANS = 10
 
 
 def drive(num_scans: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Poses (4, 4) and clouds (n, 3) of a drive at 1.5 m/s through the street, 10 scans a second."""
+    """Poses (4, 4) and clouds (n, 3) of a drive at 1.5 m/s through a street, 10 scans a second."""
     rng = np.random.default_rng(0)
     scene, pattern = street(0), LidarPattern.rings(64, 1024, -25.0, 15.0)
     scans = []
@@ -57,7 +57,7 @@ def measure(num_scans: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {}
     errors: list[float] = []
 
-    def clock(name: str, action: Callable[[], Any], counts: bool) -> Any:  # noqa: ANN401, FBT001
+    def clock(name: str, action: Callable[[], Any], counts: bool) -> Any:  # noqa: ANN401
         start = time.perf_counter()
         outcome = action()
         if counts:
@@ -78,7 +78,9 @@ def measure(num_scans: int) -> dict[str, Any]:
                 counts,
             )  # fmt: skip
             if counts and k == 30:
-                errors.append(float(np.linalg.norm(se3_log(se3_inverse(result.T_target_source) @ T)[:3])))
+                errors.append(
+                    float(np.linalg.norm(se3_log(se3_inverse(result.T_target_source) @ T)[:3]))
+                )
         world = transform_points(T, cloud)
         clock("insertion", lambda world=world: local_map.insert(world), counts)
     medians = {name: float(np.median(values)) for name, values in times.items()}
@@ -89,7 +91,7 @@ def measure(num_scans: int) -> dict[str, Any]:
         "k100_over_k1": medians["K = 100"] / medians["K = 1"],
         "translation_error_mm": 1e3 * float(np.mean(errors)),
         "num_scans": num_scans,
-        "machine": f"{platform.machine()}, {platform.python_implementation()} {platform.python_version()}",
+        "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
 
 
@@ -103,7 +105,8 @@ def report(results: dict[str, Any]) -> str:
     lines.append("")
     lines.append(
         f"K = 100 over K = 1: {results['k100_over_k1']:.2f}. Mean translation error at K = 30: "
-        f"{results['translation_error_mm']:.1f} mm. {results['num_scans']} scans, {results['machine']}."
+        f"{results['translation_error_mm']:.1f} mm. {results['num_scans']} scans, "
+        f"{results['machine']}."
     )
     return "\n".join(lines)
 

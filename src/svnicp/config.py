@@ -19,7 +19,7 @@ import yaml
 from svnicp.errors import ConfigError
 
 
-def _require(holds: bool, name: str, wanted: str, value: object) -> None:  # noqa: FBT001
+def _require(holds: bool, name: str, wanted: str, value: object) -> None:
     """Raise a ConfigError that says which parameter must be what."""
     if not holds:
         raise ConfigError(f"{name} must be {wanted}, got {value}")
@@ -35,7 +35,7 @@ class MapConfig:
     """A voxel is divided into this many cells per edge, one stored point each; 0: no cells."""
     max_points_per_voxel: int = 60
     """Stored points per voxel at most."""
-    plane_radius_m: float = 0.35
+    plane_radius_m: float = 0.25
     """A plane is fitted to everything within this distance of a stored point [m]."""
     max_residual_std_m: float = 0.06
     """Patches whose residuals scatter more than this are no planes [m]."""
@@ -133,7 +133,7 @@ class NoiseConfig:
     """Width of the robust weight, in standard deviations (physical) or metres (unit)."""
     debias_normals: bool = True
     """Discount information that noise in the normals fakes (errors in variables)."""
-    effective_points: float = 8000.0
+    effective_points: float = 12000.0
     """Points beyond which a scan's errors stop averaging out, because the map is shared."""
 
     def __post_init__(self) -> None:
@@ -158,7 +158,10 @@ class PriorConfig:
 
     def __post_init__(self) -> None:
         _require(
-            self.translation_std_m > 0, "prior.translation_std_m", "positive", self.translation_std_m
+            self.translation_std_m > 0,
+            "prior.translation_std_m",
+            "positive",
+            self.translation_std_m,
         )
         _require(
             self.rotation_std_rad > 0, "prior.rotation_std_rad", "positive", self.rotation_std_rad
@@ -201,7 +204,9 @@ class SteinConfig:
             1 <= self.num_particles <= 100_000, "stein.num_particles", "1 to 100000",
             self.num_particles,
         )  # fmt: skip
-        _require(self.max_iterations >= 1, "stein.max_iterations", "at least 1", self.max_iterations)
+        _require(
+            self.max_iterations >= 1, "stein.max_iterations", "at least 1", self.max_iterations
+        )
         _require(0 < self.step_size <= 1, "stein.step_size", "in (0, 1]", self.step_size)
         _require(self.damping >= 0, "stein.damping", "not negative", self.damping)
         _require(self.tolerance >= 0, "stein.tolerance", "not negative", self.tolerance)
@@ -219,6 +224,14 @@ class BackendConfig:
     """Device of the torch backend."""
     precision: Literal["float64", "float32"] = "float64"
     """Floating-point type of the torch backend; mps needs float32."""
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("name", ("numba", "torch")), ("device", ("cpu", "cuda", "mps")),
+            ("precision", ("float64", "float32")),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            _require(value in choices, f"backend.{name}", f"one of {', '.join(choices)}", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,7 +321,9 @@ def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:
-            raise ConfigError(f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}")
+            raise ConfigError(
+                f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}"
+            )
         return value
     if isinstance(kind, types.UnionType):
         return value

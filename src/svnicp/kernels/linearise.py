@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Match, residual, gradient and Gauss-Newton Hessian of every particle: the inner loop.
 
-A candidate is a row (x, y, z, nx, ny, nz, n·m, precision): a map point, its unit normal, the plane's
-offset and one over the residual's variance. A zero normal makes it a point (three residuals of that
-variance); precision zero means that it must not be used. All in coordinates relative to a local
-origin, so that float32 resolves a hundredth of a millimetre.
+A candidate is a row (x, y, z, nx, ny, nz, n·m, precision): a map point, its unit normal, the
+plane's offset and one over the residual's variance. A zero normal makes it a point (three residuals
+of that variance); precision zero means that it must not be used. All in coordinates relative to a
+local origin, so that float32 resolves a hundredth of a millimetre.
 """
 
 import numpy as np
@@ -63,7 +63,11 @@ def _add_planes(T, points, candidates, max_squared, kind, width, rows, sums):
     for start in range(0, len(points), BLOCK):
         used = 0
         for n in range(start, min(start + BLOCK, len(points))):
-            p0, p1, p2 = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
+            p0, p1, p2 = (
+                np.float64(points[n, 0]),
+                np.float64(points[n, 1]),
+                np.float64(points[n, 2]),
+            )
             x = r00 * p0 + r01 * p1 + r02 * p2 + t0
             y = r10 * p0 + r11 * p1 + r12 * p2 + t1
             z = r20 * p0 + r21 * p1 + r22 * p2 + t2
@@ -109,7 +113,11 @@ def _add_points(T, points, candidates, max_squared, kind, width, rows, sums):
     for start in range(0, len(points), BLOCK):
         used = 0
         for n in range(start, min(start + BLOCK, len(points))):
-            p0, p1, p2 = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
+            p0, p1, p2 = (
+                np.float64(points[n, 0]),
+                np.float64(points[n, 1]),
+                np.float64(points[n, 2]),
+            )
             x = T[0, 0] * p0 + T[0, 1] * p1 + T[0, 2] * p2 + T[0, 3]
             y = T[1, 0] * p0 + T[1, 1] * p1 + T[1, 2] * p2 + T[1, 3]
             z = T[2, 0] * p0 + T[2, 1] * p1 + T[2, 2] * p2 + T[2, 3]

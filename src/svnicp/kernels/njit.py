@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 # passively costs microseconds on an idle machine and saves tens of milliseconds on a busy one.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import numba  # noqa: E402
+import numba
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,7 +22,7 @@ R = TypeVar("R")
 SAFE_FAST_MATH = {"contract", "reassoc", "nsz", "arcp", "afn"}
 
 
-def njit(**options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:  # noqa: ANN401
+def njit(**options: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function on first use and cache the machine code; keeps the signature typed."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Plane fits around stored map points, from all points that ever arrived near them.
 
-A patch merges the moments of the cells within a radius. Its residuals split into what the cells
-show inside (pure error) and what their means show between them (lack of fit). Noise alone makes
-the two mean squares equal; an edge, a curved or a rough surface makes the second larger, and then
-counting every arrival as independent would make the normal look far too certain. The normal's
-covariance therefore rests on the larger of the two.
+A patch merges the moments of the cells within a radius. An edge, a curved or a rough surface, or
+noise that neighbours share tilts a normal far more than independent noise of every arrival would;
+the same then bends the surface. The normal's covariance therefore rests on the lack of fit: how
+much of the heights a bent surface explains beyond the plane. For a plane under white noise that is
+the noise variance itself.
 """
 
 import numpy as np
@@ -101,29 +101,32 @@ def _fit(voxels, voxel_size, voxel, slot, radius, limits):
 def _write(plane, cells, count, mean, values, vectors, radius, limits):
     """Judge a fitted patch and write its record."""
     plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = mean[0], mean[1], mean[2]
-    plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2] = vectors[0, 0], vectors[1, 0], vectors[2, 0]
+    plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2] = (
+        vectors[0, 0],
+        vectors[1, 0],
+        vectors[2, 0],
+    )
     residual_var = max(values[0], 0.0) / (count - 5.0)  # Student's t: few points may fit by luck
     centred = _centred(cells, mean, vectors)
-    lack_of_fit, num_bins = _lack_of_fit(centred, radius)
+    along_width, along_length = _lack_of_fit(centred, radius)
     plane[RESIDUAL_VAR] = residual_var
-    plane[HEIGHT_VAR] = max(lack_of_fit, residual_var) / count
+    plane[HEIGHT_VAR] = max(along_width, along_length, residual_var) / count
     width_var, length_var = values[1] / count, values[2] / count
     if (
-        num_bins >= limits[3]
-        and residual_var < limits[0] ** 2
+        residual_var < limits[0] ** 2
         and width_var > limits[1] ** 2
         and width_var > limits[2] * length_var
         and width_var > 4.0 * residual_var
-        and lack_of_fit < limits[6] ** 2 * values[1]
+        and along_width < limits[6] ** 2 * values[1]
         and _fills_area(centred, limits[1] ** 2)
     ):
         plane[STATE] = PLANAR
         field = NORMAL_COV
         for i in range(3):
             for j in range(i, 3):
-                plane[field] = lack_of_fit * (
-                    vectors[i, 1] * vectors[j, 1] / values[1]
-                    + vectors[i, 2] * vectors[j, 2] / values[2]
+                plane[field] = (
+                    along_width * vectors[i, 1] * vectors[j, 1] / values[1]
+                    + along_length * vectors[i, 2] * vectors[j, 2] / values[2]
                 )
                 field += 1
 
@@ -167,25 +170,44 @@ def _centred(cells, mean, vectors):
 
 @njit()
 def _lack_of_fit(centred, radius):
-    """Mean square of the heights between places of the patch, per arrival, and the places used.
+    """Mean squares, per arrival, of what bending along width and along length explains of heights.
 
-    Cells are pooled into bins of the plane first: noise across the surface decides which of two
-    cells behind each other an arrival falls into, and would pass for lack of fit.
+    Ten terms up to the third order are fitted to the cells' heights; those beyond the plane explain
+    one noise variance each when there is nothing but noise, and much more on an edge or a curved
+    surface. A fold bends across itself and not along: terms that change the slope along the width
+    (w², w³, w v²) and along the length (v², v³, w² v) are kept apart. Smooth terms, because noise
+    across the surface decides which of two cells behind each other an arrival falls into: their
+    difference is no lack of fit.
     """
-    counts, heights = np.zeros((8, 8)), np.zeros((8, 8))
-    scale = 2.5 / radius
+    terms = np.empty(10)
+    normal, right = np.zeros((10, 10)), np.zeros(10)
     for n in range(len(centred)):
-        i = min(7, max(0, int(np.floor(centred[n, 1] * scale)) + 4))
-        j = min(7, max(0, int(np.floor(centred[n, 2] * scale)) + 4))
-        counts[i, j] += centred[n, 3]
-        heights[i, j] += centred[n, 3] * centred[n, 0]
-    total, num_bins = 0.0, 0
-    for i in range(8):
-        for j in range(8):
-            if counts[i, j] > 0.0:
-                total += heights[i, j] ** 2 / counts[i, j]
-                num_bins += 1
-    return total / max(num_bins - 3.0, 1.0), num_bins
+        height, count = centred[n, 0], centred[n, 3]
+        w, v = centred[n, 1] / radius, centred[n, 2] / radius
+        terms[0], terms[1], terms[2] = 1.0, w, v
+        terms[3], terms[4], terms[5] = w * w, w * v, v * v
+        terms[6], terms[7], terms[8], terms[9] = w * w * w, w * w * v, w * v * v, v * v * v
+        for i in range(10):
+            right[i] += count * terms[i] * height
+            for j in range(i + 1):
+                normal[i, j] += count * terms[i] * terms[j]
+    solution = np.zeros(10)
+    for i in range(10):
+        for j in range(i + 1):
+            value = normal[i, j]
+            for k in range(j):
+                value -= normal[i, k] * normal[j, k]
+            if i == j:
+                normal[i, i] = np.sqrt(max(value, 1e-9 * normal[i, i] + 1e-12))
+            else:
+                normal[i, j] = value / normal[j, j]
+        value = right[i]
+        for k in range(i):
+            value -= normal[i, k] * solution[k]
+        solution[i] = value / normal[i, i]
+    along_width = (solution[3] ** 2 + solution[6] ** 2 + solution[8] ** 2) / 3.0
+    along_length = (solution[5] ** 2 + solution[9] ** 2 + solution[7] ** 2) / 3.0
+    return along_width, along_length
 
 
 @njit()

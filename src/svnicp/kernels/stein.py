@@ -14,7 +14,7 @@ from svnicp.kernels.njit import njit
 
 @njit(parallel=True)
 def stein_force(offsets, gradients, metric):
-    """Stein force φ (K, 6): kernel-smoothed descent plus repulsion.  # Eq. (17)
+    """Stein force φ (K, 6): kernel-smoothed descent plus repulsion, Eq. (17).
 
     The paper prints the gradient at particle k inside the sum and a kernel that grows with
     distance; both are misprints: the sum runs over the gradients at l, the exponent is negative.
@@ -33,10 +33,10 @@ def stein_force(offsets, gradients, metric):
 
 @njit(parallel=True)
 def stein_newton(offsets, gradients, hessians, metric, damping):
-    """Stein force (K, 6) and Newton direction (K, 6) of every particle.  # Eq. (16), Eq. (17), Eq. (18)
+    """Stein force (K, 6), Eq. (17), and Newton direction (K, 6), Eq. (16), of every particle.
 
-    H̃_k = mean_l [k_kl² H_l + ∇k_kl ∇k_kl'], solved by Cholesky after a relative damping on the
-    diagonal.
+    H̃_k = mean_l [k_kl² H_l + ∇k_kl ∇k_kl'] of Eq. (18), solved by Cholesky after a relative
+    damping on the diagonal.
     """
     count = len(offsets)
     force, direction = np.zeros((count, 6)), np.zeros((count, 6))

@@ -44,7 +44,7 @@ class VoxelMap:
         return sum(array.nbytes for array in self._voxels)
 
     def insert(self, points: Points) -> None:
-        """Add (n, 3) points given in the map's frame; later arrivals in a cell only add evidence."""
+        """Add (n, 3) points in the map's frame; later arrivals in a cell only add evidence."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         start = 0
         while True:
@@ -89,7 +89,9 @@ class VoxelMap:
         """Positions (..., 3) of stored points; NaN where the index is EMPTY."""
         voxel, slot = np.divmod(indices, self.config.max_points_per_voxel)
         centres = (self._voxels.keys[voxel] + 0.5) * self.config.voxel_size_m
-        positions = centres + self._voxels.offsets[voxel, slot]
+        positions: Points = np.asarray(
+            centres + self._voxels.offsets[voxel, slot], dtype=np.float64
+        )
         positions[indices == EMPTY] = np.nan
         return positions
 

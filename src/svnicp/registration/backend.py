@@ -19,11 +19,14 @@ from svnicp.registration.problem import Problem
 Array = Any
 """A NumPy array or a torch tensor."""
 
+Loaded = Any
+"""A problem on the backend's device."""
+
 
 class Backend(Protocol):
     """What an algorithm may ask for; arrays stay on the backend's device."""
 
-    def load(self, problem: Problem) -> Any:  # noqa: ANN401
+    def load(self, problem: Problem) -> Loaded:
         """Bring a problem to the device."""
         ...
 
@@ -35,11 +38,11 @@ class Backend(Protocol):
         """Bring an array back as NumPy."""
         ...
 
-    def linearise(self, problem: Any, offsets: Array) -> tuple[Array, Array]:  # noqa: ANN401
+    def linearise(self, problem: Loaded, offsets: Array) -> tuple[Array, Array]:
         """Gradient (K, 6) and Hessian (K, 6, 6) of the negative log posterior."""
         ...
 
-    def mini_batch(self, problem: Any, number: int, size: int) -> tuple[Any, float]:  # noqa: ANN401
+    def mini_batch(self, problem: Loaded, number: int, size: int) -> tuple[Loaded, float]:
         """The problem on every so-many-th point, starting at ``number``; and the share it has."""
         ...
 
@@ -85,7 +88,9 @@ class NumbaBackend:
 
     def mini_batch(self, problem: Problem, number: int, size: int) -> tuple[Problem, float]:
         """The problem on every so-many-th point, starting at ``number``; and the share it has."""
-        return mini_batch(problem, number, size)
+        batch, share = mini_batch(problem, number, size)
+        points, rows = np.ascontiguousarray(batch.points), np.ascontiguousarray(batch.rows)
+        return batch._replace(points=points, rows=rows), share
 
     def stein_newton(
         self, offsets: Floats, gradients: Floats, hessians: Floats, metric: Floats, damping: float
@@ -103,7 +108,7 @@ class NumbaBackend:
         return np.median(((offsets[first] - offsets[second]) ** 2).sum(axis=1))
 
 
-def mini_batch(problem: Any, number: int, size: int) -> tuple[Any, float]:  # noqa: ANN401
+def mini_batch(problem: Loaded, number: int, size: int) -> tuple[Loaded, float]:
     """Every so-many-th point of a problem, and the share of its points that these are.
 
     Consecutive batches take turns through the cloud; source points come in scan order, so that each

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Floats, Points, Transform
+from svnicp.arrays import Floats, Integers, Points, Transform
 from svnicp.config import Config, SourceConfig
 from svnicp.kernels import candidates as compiled
 from svnicp.kernels import thinning
@@ -66,7 +66,7 @@ def find_candidates(
     return Candidates(points, rows, normal_cov, origin)
 
 
-def choose_points(candidates: Candidates, T_target_source: Transform, config: Config) -> Floats:
+def choose_points(candidates: Candidates, T_target_source: Transform, config: Config) -> Integers:
     """Indices of the source points to keep: those with a match, rare normals whole."""
     T_local = localise(T_target_source, candidates.origin)
     chosen, _ = compiled.match_all(T_local, candidates.points, candidates.rows, np.inf)

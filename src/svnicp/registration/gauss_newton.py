@@ -5,12 +5,12 @@ It finds where the particles start, and is an algorithm of its own: the plain po
 the Laplace covariance.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from svnicp.arrays import Floats
 from svnicp.config import SteinConfig
 from svnicp.registration import svn
-from svnicp.registration.backend import Array, Backend
+from svnicp.registration.backend import Array, Backend, Loaded
 from svnicp.registration.svn import SvnInfo
 
 
@@ -28,7 +28,10 @@ def init(backend: Backend, offsets: Floats, config: SteinConfig) -> GaussNewtonS
 
 
 def step(
-    state: GaussNewtonState, problem: Any, backend: Backend, config: SteinConfig  # noqa: ANN401
+    state: GaussNewtonState,
+    problem: Loaded,
+    backend: Backend,
+    config: SteinConfig,
 ) -> tuple[GaussNewtonState, SvnInfo]:
     """One step H δ = -g, which is what SVN does with a single particle."""
     moved, info = svn.step(svn.SvnState(*state), problem, backend, config)  # Eq. (12)

@@ -9,11 +9,12 @@ last round's candidates, scale, reliability and prior make the ``Problem``.
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from svnicp.arrays import Floats, Points, Transform
+from svnicp.arrays import Floats, Integers, Points, Transform
 from svnicp.config import Config
 from svnicp.kernels import candidates as compiled
-from svnicp.kernels.linearise import linearise_one
+from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE, linearise_one
 from svnicp.kernels.stein import solve_spd
 from svnicp.lie import make_transform, orthonormalise, so3_exp
 from svnicp.local_map import VoxelMap
@@ -56,10 +57,14 @@ def locate(
     """Walk from the guess to the mode; None when too few points match."""
     T = guess.copy()
     reach = _first_reach(source, prior_covariance, config)
-    chosen: Floats | None = None
-    for number in range(1, MAX_ROUNDS + 1):
-        points = source if chosen is None else source[chosen]
-        candidates = find_candidates(local_map, points, T, config, reach)
+    chosen: Integers | None = None
+    matched_share, rounds = 0.0, 0
+    candidates = find_candidates(local_map, source, T, config, reach)
+    while rounds < MAX_ROUNDS:
+        rounds += 1
+        if rounds > 1:
+            points = source if chosen is None else source[chosen]
+            candidates = find_candidates(local_map, points, T, config, reach)
         final = reach <= config.match.max_distance_m
         if chosen is None:
             keep = choose_points(candidates, T, config)
@@ -84,7 +89,7 @@ def locate(
     if last is None:
         return None
     return Located(
-        T, last.problem, last.information, last.scale, last.num_matches, matched_share, number
+        T, last.problem, last.information, last.scale, last.num_matches, matched_share, rounds
     )
 
 
@@ -120,9 +125,7 @@ def _linearised(
 ) -> _Step | None:  # fmt: skip
     """Scale, reliability, prior and Newton step at one pose; None with too few matches."""
     T_local = localise(T, candidates.origin)
-    chosen, normalised = compiled.match_all(
-        T_local, candidates.points, candidates.rows, reach_m**2
-    )
+    chosen, normalised = compiled.match_all(T_local, candidates.points, candidates.rows, reach_m**2)
     matched = chosen >= 0
     num_matches = int(matched.sum())
     if num_matches < config.match.min_matches:
@@ -157,14 +160,19 @@ def _prior_at(T: Transform, guess: Transform, covariance: Floats, config: Config
     return gaussian_prior(guess, covariance, T) if config.prior.use else flat_prior()
 
 
-def _weights(normalised: Floats, matched: Floats, problem: Problem) -> Floats:
+def _weights(normalised: Floats, matched: npt.NDArray[np.bool_], problem: Problem) -> Floats:
     """Robust weights (N,) of residuals given in standard deviations; zero where unmatched."""
     width = problem.weight_width
-    ratio = width**2 / (width**2 + normalised**2)
-    return np.where(matched, ratio**2, 0.0)
+    if problem.weight == GEMAN_MCCLURE:
+        weights = (width**2 / (width**2 + normalised**2)) ** 2
+    elif problem.weight == CAUCHY_NORM:
+        weights = (width / (width + np.abs(normalised))) ** 2
+    else:
+        weights = np.ones_like(normalised)
+    return np.where(matched, weights, 0.0)
 
 
-def _subset(candidates: Candidates, keep: Floats) -> Candidates:
+def _subset(candidates: Candidates, keep: Integers) -> Candidates:
     """The candidates of these source points only."""
     return Candidates(
         np.ascontiguousarray(candidates.points[keep]), np.ascontiguousarray(candidates.rows[keep]),

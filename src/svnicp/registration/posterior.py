@@ -54,14 +54,18 @@ def mean_and_scatter(T_particles: Transform) -> tuple[Transform, Covariance]:
     """
     T_mean = T_particles[0]
     for _ in range(10):
-        relative = se3_inverse(T_mean) @ T_particles
-        offsets = np.concatenate([relative[:, :3, 3], so3_log(relative[:, :3, :3])], axis=1)
-        mean = offsets.mean(axis=0)
+        mean = _offsets_from(T_mean, T_particles).mean(axis=0)
         T_mean = T_mean @ make_transform(so3_exp(mean[3:]), mean[:3])
         if np.abs(mean).max() < 1e-10:
             break
-    centred = offsets - mean
-    return T_mean, centred.T @ centred / len(centred)
+    offsets = _offsets_from(T_mean, T_particles)
+    return T_mean, offsets.T @ offsets / len(offsets)
+
+
+def _offsets_from(T_reference: Transform, T_particles: Transform) -> Floats:
+    """Offsets (K, 6) of poses (K, 4, 4) from a reference pose."""
+    relative = se3_inverse(T_reference) @ T_particles
+    return np.concatenate([relative[:, :3, 3], so3_log(relative[:, :3, :3])], axis=1)
 
 
 def whole_covariance(scatter: Covariance, mean_hessian: Floats, num_particles: int) -> Covariance:
@@ -80,7 +84,7 @@ def likelihood_covariance(
     direction that the scan does not see gets a variance that no filter will mistake for knowledge.
     """
     root = np.linalg.cholesky(symmetric(laplace))
-    whitened = np.linalg.solve(root, np.linalg.solve(root, covariance).T)
+    whitened: Floats = np.linalg.solve(root, np.linalg.solve(root, covariance).T).astype(np.float64)
     ratios, axes = np.linalg.eigh(symmetric(whitened))
     narrowing = (axes / np.sqrt(np.maximum(ratios, 1e-6))) @ axes.T
     stretch = root @ np.linalg.solve(root.T, narrowing.T).T
@@ -101,7 +105,9 @@ def weak_directions(
             if value > share * prior:
                 sign = 1.0 if direction[np.argmax(np.abs(direction))] > 0.0 else -1.0
                 found.append(
-                    WeakDirection(kind, sign * direction, float(np.sqrt(value)), float(np.sqrt(prior)))
+                    WeakDirection(
+                        kind, sign * direction, float(np.sqrt(value)), float(np.sqrt(prior))
+                    )
                 )
     return found
 

@@ -11,11 +11,11 @@ from types import ModuleType
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Covariance, Points, Transform
+from svnicp.arrays import Covariance, Transform
 from svnicp.config import Config, PriorConfig
 from svnicp.local_map import VoxelMap
 from svnicp.registration import gauss_newton, stein_icp, svgd, svn
-from svnicp.registration.backend import Backend, make_backend
+from svnicp.registration.backend import Array, Backend, make_backend
 from svnicp.registration.candidates import spread_source
 from svnicp.registration.inputs import check_cloud, check_covariance, check_transform
 from svnicp.registration.locate import Located, locate, stay
@@ -43,7 +43,7 @@ UNSETTLED_SIGMA = 0.5
 """Particles that still move this much at the end have not settled."""
 
 
-def register(  # noqa: PLR0913
+def register(
     source: npt.ArrayLike,
     target: npt.ArrayLike,
     *,
@@ -89,7 +89,7 @@ def register(  # noqa: PLR0913
     )  # fmt: skip
 
 
-def register_in_map(  # noqa: PLR0913
+def register_in_map(
     source: npt.ArrayLike,
     local_map: VoxelMap,
     *,
@@ -127,30 +127,30 @@ def _explore(
     loaded = backend.load(problem)
     state = algorithm.init(backend, offsets, config.stein)
     history: list[Iteration] = []
-    settled = False
-    while not settled and state.iteration < config.stein.max_iterations:
+    mean_hessian = backend.put(curvature)
+    for _ in range(config.stein.max_iterations):
         state, info = algorithm.step(state, loaded, backend, config.stein)
+        mean_hessian = info.mean_hessian
         poses = None
         if config.stein.record:
-            poses = _poses(located, algorithm, backend, state)
+            poses = _poses(located, algorithm, backend, state.offsets)
         history.append(
             Iteration(
                 float(info.step_norm), float(info.step_sigma), float(info.kernel_trace), poses
             )
         )
         size = history[-1].step_sigma if config.stein.stop == "sigma" else history[-1].step_norm
-        settled = size < config.stein.tolerance
-    mean_hessian = backend.get(info.mean_hessian)
-    particles = _poses(located, algorithm, backend, state)
+        if size < config.stein.tolerance:
+            break
+    mean_hessian = backend.get(mean_hessian)
+    particles = _poses(located, algorithm, backend, state.offsets)
     return _summarise(located, particles, mean_hessian, prior_covariance, config, history)
 
 
-def _poses(
-    located: Located, algorithm: ModuleType, backend: Backend, state: tuple[object, ...]
-) -> Transform:
+def _poses(located: Located, algorithm: ModuleType, backend: Backend, offsets: Array) -> Transform:
     """Particles (K, 4, 4) as poses in the target frame."""
-    offsets = algorithm.rotation_vectors(backend.get(state.offsets))
-    return particle_poses(located.T_target_source, offsets)
+    vectors = algorithm.rotation_vectors(backend.get(offsets))
+    return particle_poses(located.T_target_source, vectors)
 
 
 def _summarise(
@@ -176,13 +176,13 @@ def _summarise(
     )  # fmt: skip
 
 
-def _status(located: Located, history: list[Iteration], weak: bool, config: Config) -> Status:  # noqa: FBT001
+def _status(located: Located, history: list[Iteration], weak: bool, config: Config) -> Status:
     """How it ended, worst news first."""
     if located.matched_share < LOW_SHARE:
         return Status.LOW_OVERLAP
     if located.scale > POOR_SCALE:
         return Status.POOR_FIT
-    if config.stein.stop == "sigma" and history[-1].step_sigma > UNSETTLED_SIGMA:
+    if config.stein.stop == "sigma" and not history[-1].step_sigma <= UNSETTLED_SIGMA:
         return Status.NOT_CONVERGED
     return Status.WEAK if weak else Status.CONVERGED
 

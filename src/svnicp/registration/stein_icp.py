@@ -6,14 +6,14 @@ scan. Particles are (x, y, z, roll, pitch, yaw) with R = Rz(yaw) Ry(pitch) Rx(ro
 reference pose. The mini-batch gradient is scaled to the whole cloud, as in Eq. (8).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.config import SteinConfig
 from svnicp.lie import so3_log, so3_right_jacobian_inverse
-from svnicp.registration.backend import Array, Backend
+from svnicp.registration.backend import Array, Backend, Loaded
 from svnicp.registration.stein_kernel import isotropic_metric
 from svnicp.registration.svgd import SvgdState, adam_step
 from svnicp.registration.svn import SvnInfo
@@ -35,12 +35,18 @@ def init(backend: Backend, offsets: Floats, config: SteinConfig) -> SteinIcpStat
     """Return the state with particles at these small offsets (K, 6) and Adam at rest."""
     zeros = np.zeros_like(offsets)
     return SteinIcpState(
-        offsets=backend.put(offsets), iteration=0, first=backend.put(zeros), second=backend.put(zeros)
+        offsets=backend.put(offsets),
+        iteration=0,
+        first=backend.put(zeros),
+        second=backend.put(zeros),
     )
 
 
 def step(
-    state: SteinIcpState, problem: Any, backend: Backend, config: SteinConfig  # noqa: ANN401
+    state: SteinIcpState,
+    problem: Loaded,
+    backend: Backend,
+    config: SteinConfig,
 ) -> tuple[SteinIcpState, SvnInfo]:
     """Move all particles once on the next mini-batch."""
     batch, share = backend.mini_batch(problem, state.iteration, config.batch_size)

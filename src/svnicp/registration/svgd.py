@@ -6,13 +6,13 @@ Departure: the release lets SVGD work on Euler angles while SVN works on rotatio
 share one chart, so that a comparison compares the directions.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.config import SteinConfig
-from svnicp.registration.backend import Array, Backend
+from svnicp.registration.backend import Array, Backend, Loaded
 from svnicp.registration.stein_kernel import isotropic_metric, whitened_metric
 from svnicp.registration.svn import SvnInfo
 
@@ -35,12 +35,18 @@ def init(backend: Backend, offsets: Floats, config: SteinConfig) -> SvgdState:  
     """Return the state with particles at these offsets (K, 6) and Adam at rest."""
     zeros = np.zeros_like(offsets)
     return SvgdState(
-        offsets=backend.put(offsets), iteration=0, first=backend.put(zeros), second=backend.put(zeros)
+        offsets=backend.put(offsets),
+        iteration=0,
+        first=backend.put(zeros),
+        second=backend.put(zeros),
     )
 
 
 def step(
-    state: SvgdState, problem: Any, backend: Backend, config: SteinConfig  # noqa: ANN401
+    state: SvgdState,
+    problem: Loaded,
+    backend: Backend,
+    config: SteinConfig,
 ) -> tuple[SvgdState, SvnInfo]:
     """Move all particles once along Adam's direction of the Stein force."""
     gradients, hessians = backend.linearise(problem, state.offsets)

@@ -5,11 +5,11 @@ One step moves every particle along the Newton direction of the Stein functional
 there is nothing to repel and the step is the damped Gauss-Newton step.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from svnicp.arrays import Floats
 from svnicp.config import SteinConfig
-from svnicp.registration.backend import Array, Backend
+from svnicp.registration.backend import Array, Backend, Loaded
 from svnicp.registration.stein_kernel import isotropic_metric, whitened_metric
 
 
@@ -40,7 +40,10 @@ def init(backend: Backend, offsets: Floats, config: SteinConfig) -> SvnState:  #
 
 
 def step(
-    state: SvnState, problem: Any, backend: Backend, config: SteinConfig  # noqa: ANN401
+    state: SvnState,
+    problem: Loaded,
+    backend: Backend,
+    config: SteinConfig,
 ) -> tuple[SvnState, SvnInfo]:
     """Move all particles once.
 
@@ -53,9 +56,7 @@ def step(
         metric = whitened_metric(mean_hessian)
     else:
         metric = isotropic_metric(backend, state.offsets)
-    _, direction = backend.stein_newton(
-        state.offsets, gradients, hessians, metric, config.damping
-    )
+    _, direction = backend.stein_newton(state.offsets, gradients, hessians, metric, config.damping)
     moved = limited(config.step_size * direction, mean_hessian, config.max_step_sigma)  # Eq. (16)
     info = SvnInfo(
         step_norm=(moved**2).sum(-1).mean() ** 0.5,

@@ -137,7 +137,7 @@ def _check_available(device: str, precision: str) -> None:
 def _matched_rows(rows: Array, places: Array, max_distance_m: float) -> Array:
     """Row (K, N, 8) of every place's match; zeros, and so without weight, where there is none.
 
-    As ``kernels.linearise.match_of``: the nearest of the candidates (N, M, 8), in float32, or none
+    As in ``kernels.linearise``: the nearest of the candidates (N, M, 8), in float32, or none
     beyond the gate or where that one must not be used.
     """
     near = places.to(torch.float32)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Entry point of ``svnicp`` and ``python -m svnicp.cli``: pick the command, turn errors into codes.
+
+An error made on purpose is one sentence on stderr; with ``--debug`` the traceback comes before it.
+Any other exception is a bug and shows itself as one.
+"""
+
+import importlib
+import io
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from svnicp import __version__
+from svnicp.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, WRONG_INPUT
+from svnicp.errors import SvnicpError
+
+COMMANDS = {
+    "register": "pose of one cloud in another, with its uncertainty",
+    "demo": "simulate, register, and write a report to look at",
+}
+"""Each command, which is also the name of its module, and what it is for."""
+
+HELP = """\
+usage: svnicp COMMAND ...
+
+LiDAR registration that says how sure it is.
+
+commands:
+{commands}
+
+examples:
+  svnicp demo
+  svnicp register scan.ply map.ply
+  svnicp register scan.pcd map.pcd --guess 1.5 0 0 0 0 90 --json pose.json
+
+`svnicp COMMAND --help` lists the options of a command; `svnicp --version` the version.
+exit codes: 0 fine, 2 wrong input, 3 the pose is not to be trusted.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets question marks
+    with _warnings_on_stderr():
+        try:
+            code = _dispatch(arguments)
+            sys.stdout.flush()
+        except SvnicpError as error:
+            if "--debug" in arguments:
+                traceback.print_exc()
+            print(f"svnicp: error: {error}", file=sys.stderr)
+            return WRONG_INPUT
+        except KeyboardInterrupt:
+            print("svnicp: interrupted", file=sys.stderr)
+            return INTERRUPTED
+        except BrokenPipeError:
+            # Python flushes stdout once more on exit; let that go nowhere instead of failing again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return CLOSED_PIPE
+        return code
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    """Show the library's warnings, such as points left out, in the style of the errors."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("svnicp: warning: %(message)s"))
+    logger = logging.getLogger("svnicp")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    """Run the command that is named first."""
+    name = arguments[0] if arguments else "--help"
+    if name in {"-h", "--help"}:
+        width = max(map(len, COMMANDS))
+        lines = [f"  {command:{width}}  {purpose}" for command, purpose in COMMANDS.items()]
+        print(HELP.format(commands="\n".join(lines)), end="")
+        return 0
+    if name == "--version":
+        print(f"svnicp {__version__}")
+        return 0
+    if name not in COMMANDS:
+        raise SvnicpError(
+            f"there is no command '{name}'; choose {' or '.join(COMMANDS)}, or see svnicp --help."
+        )
+    return importlib.import_module(f"svnicp.cli.{name}").main(arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""From the words of a command line to a dataclass, or to one sentence that says what is wrong.
+
+The dataclass of a command is its interface: tyro makes an option of every field and its help of the
+field's docstring. tyro draws boxes around its complaints; here they become a sentence.
+"""
+
+import contextlib
+import io
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import tyro
+
+from svnicp.errors import SvnicpError
+
+SixNumbers: TypeAlias = tuple[float, float, float, float, float, float]
+
+Command = TypeVar("Command")
+
+_SETTING = re.compile(r"[A-Za-z_]+(\.[A-Za-z_]+)*=")
+_BOX = str.maketrans(dict.fromkeys("╭╮╰╯│┃┏┓┗┛", ""))
+_RULE = re.compile(r"^[\s─━-]{8,}$", re.MULTILINE)
+
+
+class UsageError(SvnicpError):
+    """The command line cannot be understood."""
+
+
+def option(metavar: str | None = None) -> Any:  # noqa: ANN401
+    """Return the tyro rule for an option: a name for its value, no hint behind its help."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
+
+
+def six_numbers(metavar: str) -> Any:  # noqa: ANN401
+    """Return the tyro rule for an option that takes six numbers, or is left out (None)."""
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=6,
+        metavar=metavar,
+        instance_from_str=lambda words: tuple(float(word) for word in words),
+        is_instance=lambda value: value is None or isinstance(value, tuple),
+        str_from_instance=lambda value: [] if value is None else [str(number) for number in value],
+    )
+
+
+def parse(command: type[Command], prog: str, description: str, words: Sequence[str]) -> Command:
+    """Return the command's dataclass filled from the words of its command line.
+
+    Raises
+    ------
+    UsageError
+        If the words do not fit; ``--help`` exits with code 0 instead.
+    """
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            return tyro.cli(
+                command,
+                prog=prog,
+                description=description,
+                args=_one_setting_each(words),
+                config=(tyro.conf.FlagCreatePairsOff,),
+            )
+    except SystemExit as exit_:
+        if not exit_.code:
+            raise
+    raise UsageError(f"{_sentence(complaint.getvalue())}; see {prog} --help.") from None
+
+
+def _one_setting_each(words: Sequence[str]) -> list[str]:
+    """Write ``--set a=1 b=2`` as ``--set a=1 --set b=2``, so that files may follow."""
+    out: list[str] = []
+    after_setting = False
+    for word in words:
+        is_setting = _SETTING.match(word) is not None
+        if is_setting and after_setting and out[-1] != "--set":
+            out.append("--set")
+        out.append(word)
+        after_setting = word == "--set" or (after_setting and is_setting)
+    return out
+
+
+def _sentence(boxed: str) -> str:
+    """Return what tyro says inside its box, without the box, titles and pointers to the help."""
+    lines = [line for line in boxed.splitlines() if not line.startswith(("╭", "╰"))]
+    blocks = _RULE.split("\n".join(line.translate(_BOX) for line in lines))
+    said = [" ".join(block.split()).rstrip(".:;") for block in blocks]
+    said = [text for text in said if text and not text.startswith(("For full", "Argument help"))]
+    text = "; ".join(_without_help(text) for text in said) or "the arguments make no sense"
+    return text[0].lower() + text[1:]
+
+
+def _without_help(text: str) -> str:
+    """Leave only names of options in a list of options with their help."""
+    lead, colon, options = text.partition(":")
+    if lead not in {"Perhaps you meant", "perhaps you meant"}:
+        return text
+    return f"perhaps you meant{colon} {' or '.join(re.findall(r'--[a-z][a-z-]*', options))}"

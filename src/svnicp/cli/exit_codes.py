@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""What the program's exit code tells a script; 0 is that all is well."""
+
+WRONG_INPUT = 2
+"""The arguments or the files cannot be used; one sentence on stderr says why."""
+NOT_OK = 3
+"""The registration ended, and its own status says that the pose is not to be used."""
+INTERRUPTED = 130
+"""Ctrl-C, as a shell would report it."""
+CLOSED_PIPE = 141
+"""The reader of our output went away, as a shell would report it."""

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""The work of ``svnicp register``: files in; a pose with its uncertainty out, as text and JSON.
+
+What is printed is in ``show``, what is written in ``result_json``. The exit code is 3 when the
+result says that it is not to be used, so that scripts notice.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from svnicp.cli import show
+from svnicp.cli.exit_codes import NOT_OK
+from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.progress import patience
+from svnicp.cli.register import RegisterCommand
+from svnicp.cli.register_inputs import configuration, guessed_pose, prior_covariance
+from svnicp.cli.result_json import Inputs, document
+from svnicp.cloud_files import read_cloud
+from svnicp.registration import register
+
+
+def run(command: RegisterCommand) -> int:
+    """Read, register, write and print; returns the exit code."""
+    to_stdout = command.json == "-"
+    if command.json is not None and not to_stdout:
+        check_writable(Path(command.json))
+    config = configuration(command)
+    guess, prior = guessed_pose(command), prior_covariance(command.prior_std)
+    source = read_cloud(command.source, bin_columns=command.bin_columns)
+    target = read_cloud(command.target, bin_columns=command.bin_columns)
+    began = time.perf_counter()
+    with patience(show.console(sys.stderr, quiet=command.quiet), "registering") as compiler:
+        result = register(
+            source, target, T_target_source=guess, prior_covariance=prior, config=config,
+            rng=np.random.default_rng(command.seed),
+        )  # fmt: skip
+    seconds = time.perf_counter() - began - compiler.seconds
+    if command.json is not None:
+        inputs = Inputs(
+            str(command.source), str(command.target), len(source), len(target), guess, prior,
+            command.seed,
+        )  # fmt: skip
+        text = document(result, inputs, config, seconds)
+        if to_stdout:
+            sys.stdout.write(text)
+        else:
+            write_text(Path(command.json), text)
+    console = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
+    show.registration(console, result, seconds, compiler.seconds)
+    return 0 if result.status.ok else NOT_OK

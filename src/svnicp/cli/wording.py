@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Numbers and directions as people say them: millimetres, millidegrees, "along the x axis"."""
+
+import math
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.registration.posterior import WeakDirection
+
+AXES = ("x", "y", "z")
+TANGENT_AXES = ("x", "y", "z", "turn x", "turn y", "turn z")
+"""Components of a tangent: along and about the source's axes."""
+NEES_RANGE = (1.2, 14.4)
+"""Between these lie 95 of 100 draws of a chi-squared variable with six degrees of freedom."""
+
+_NEARLY_ALONG = math.cos(math.radians(15.0))
+
+
+def length_in_words(metres: float) -> str:
+    """Return a length with three digits in the unit that suits it, such as ``38.1 mm``."""
+    return f"{_digits(metres)} m" if abs(metres) >= 1.0 else f"{_digits(1e3 * metres)} mm"
+
+
+def angle_in_words(radians: float) -> str:
+    """Return an angle with three digits in the unit that suits it, such as ``13.2 mdeg``."""
+    degrees = math.degrees(radians)
+    return f"{_digits(degrees)} deg" if abs(degrees) >= 1.0 else f"{_digits(1e3 * degrees)} mdeg"
+
+
+def tangent_in_words(index: int, value: float) -> str:
+    """Return one component of a tangent [m or rad] in the unit that suits it."""
+    return length_in_words(value) if index < 3 else angle_in_words(value)
+
+
+def time_in_words(seconds: float) -> str:
+    """Return a duration such as ``48 ms`` or ``2.1 s``."""
+    return f"{seconds:.1f} s" if seconds >= 1.0 else f"{1e3 * seconds:.0f} ms"
+
+
+def direction_in_words(direction: Floats) -> str:
+    """Return a direction (3,) in source axes, by the name of an axis within 15 degrees."""
+    main = int(np.argmax(np.abs(direction)))
+    if abs(direction[main]) >= _NEARLY_ALONG:
+        return f"the source's {AXES[main]} axis"
+    return f"({', '.join(f'{value:.2f}' for value in direction)}) in source axes"
+
+
+def weak_direction_in_words(weak: WeakDirection) -> str:
+    """Return what the scan does not tell, in half a sentence."""
+    along, amount = ("along", length_in_words)
+    if weak.kind == "rotation":
+        along, amount = ("about", angle_in_words)
+    return (
+        f"{weak.kind} {along} {direction_in_words(weak.direction)}: "
+        f"sigma {amount(weak.sigma)}, and the guess had {amount(weak.prior_sigma)}"
+    )
+
+
+def _digits(value: float) -> str:
+    """Return three significant digits, without exponents for what occurs in practice."""
+    if not math.isfinite(value):
+        return str(value)
+    size = abs(value)
+    if size >= 100.0:
+        return f"{value:.0f}"
+    if size >= 10.0:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if size >= 1.0 else f"{value:.3f}"
