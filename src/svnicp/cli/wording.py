@@ -61,7 +61,7 @@ def _digits(value: float) -> str:
     """Return three significant digits, without exponents for what occurs in practice."""
     if not math.isfinite(value):
         return str(value)
-    size = abs(value)
+    size = abs(float(f"{value:.3g}"))
     if size >= 100.0:
         return f"{value:.0f}"
     if size >= 10.0:

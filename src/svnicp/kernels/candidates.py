@@ -25,12 +25,12 @@ DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
 
 
-@njit(parallel=True)
+@njit()
 def pack_points(voxels, voxel_size, indices, origin, precision):
     """Candidate rows (N, M, 8) of a point-to-point metric, all of one precision."""
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
     cap = voxels.offsets.shape[1]
-    for n in prange(len(indices)):
+    for n in range(len(indices)):
         for m in range(indices.shape[1]):
             rows[n, m, 0:3] = np.inf
             if indices[n, m] == EMPTY:
@@ -52,35 +52,43 @@ def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, non_plana
     """
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
     normal_cov = np.zeros((indices.shape[0], indices.shape[1], 6), dtype=np.float32)
-    cap = voxels.offsets.shape[1]
     for n in prange(len(indices)):
-        p = points[n]
-        bx = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2]
-        by = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2]
-        bz = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2]
-        length = max(np.sqrt(bx * bx + by * by + bz * bz), 1e-9)
-        beam = (bx / length, by / length, bz / length)
-        place = (bx + T[0, 3], by + T[1, 3], bz + T[2, 3])
-        for m in range(indices.shape[1]):
-            row = rows[n, m]
-            row[0:3] = np.inf
-            if indices[n, m] == EMPTY:
-                continue
-            voxel, slot = indices[n, m] // cap, indices[n, m] % cap
-            plane = voxels.planes[voxel, slot]
-            cx = (voxels.keys[voxel, 0] + 0.5) * voxel_size - origin[0]
-            cy = (voxels.keys[voxel, 1] + 0.5) * voxel_size - origin[1]
-            cz = (voxels.keys[voxel, 2] + 0.5) * voxel_size - origin[2]
-            row[0] = cx + voxels.offsets[voxel, slot, 0]
-            row[1] = cy + voxels.offsets[voxel, slot, 1]
-            row[2] = cz + voxels.offsets[voxel, slot, 2]
-            if plane[STATE] == PLANAR:
-                centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
-                _plane_row(plane, centre, beam, place, noise, row)
-                normal_cov[n, m] = plane[NORMAL_COV : NORMAL_COV + 6]
-            elif non_planar == POINT:
-                row[7] = _point_precision(voxels.moments[voxel, slot], noise)
+        _pack_point(
+            voxels, voxel_size, indices[n], origin, T, points[n], noise, non_planar, rows[n],
+            normal_cov[n],
+        )  # fmt: skip
     return rows, normal_cov
+
+
+@njit()
+def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar, rows, normal_cov):
+    """Candidates of one source point, written into rows (M, 8) and normal_cov (M, 6)."""
+    cap = voxels.offsets.shape[1]
+    bx = T[0, 0] * point[0] + T[0, 1] * point[1] + T[0, 2] * point[2]
+    by = T[1, 0] * point[0] + T[1, 1] * point[1] + T[1, 2] * point[2]
+    bz = T[2, 0] * point[0] + T[2, 1] * point[1] + T[2, 2] * point[2]
+    length = max(np.sqrt(bx * bx + by * by + bz * bz), 1e-9)
+    beam = (bx / length, by / length, bz / length)
+    place = (bx + T[0, 3], by + T[1, 3], bz + T[2, 3])
+    for m in range(len(indices)):
+        row = rows[m]
+        row[0:3] = np.inf
+        if indices[m] == EMPTY:
+            continue
+        voxel, slot = indices[m] // cap, indices[m] % cap
+        plane = voxels.planes[voxel, slot]
+        cx = (voxels.keys[voxel, 0] + 0.5) * voxel_size - origin[0]
+        cy = (voxels.keys[voxel, 1] + 0.5) * voxel_size - origin[1]
+        cz = (voxels.keys[voxel, 2] + 0.5) * voxel_size - origin[2]
+        row[0] = cx + voxels.offsets[voxel, slot, 0]
+        row[1] = cy + voxels.offsets[voxel, slot, 1]
+        row[2] = cz + voxels.offsets[voxel, slot, 2]
+        if plane[STATE] == PLANAR:
+            centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
+            _plane_row(plane, centre, beam, place, noise, row)
+            normal_cov[m] = plane[NORMAL_COV : NORMAL_COV + 6]
+        elif non_planar == POINT:
+            row[7] = _point_precision(voxels.moments[voxel, slot], noise)
 
 
 @njit()

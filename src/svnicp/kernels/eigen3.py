@@ -53,9 +53,12 @@ def _sorted(a, v):
     """Diagonal of a and columns of v in ascending order of the eigenvalue."""
     values = np.empty(3)
     vectors = np.empty((3, 3))
-    order = np.argsort(np.array([a[0, 0], a[1, 1], a[2, 2]]))
     for k in range(3):
-        values[k] = a[order[k], order[k]]
+        rank = 0
+        for j in range(3):
+            if a[j, j] < a[k, k] or (a[j, j] == a[k, k] and j < k):
+                rank += 1
+        values[rank] = a[k, k]
         for i in range(3):
-            vectors[i, k] = v[i, order[k]]
+            vectors[i, rank] = v[i, k]
     return values, vectors

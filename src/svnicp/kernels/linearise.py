@@ -226,16 +226,28 @@ def linearise(T_reference, offsets, seen, points, candidates, max_squared, kind,
     gradients, hessians = np.zeros((count, 6)), np.zeros((count, 6, 6))
     costs, matches = np.zeros(count), np.zeros(count, dtype=np.int64)
     for k in prange(count):
-        offset = seen @ offsets[k]
-        T = compose_offset(T_reference, offset)
-        gradient, hessian = np.zeros(6), np.zeros((6, 6))
-        costs[k], matches[k] = linearise_pose(
-            T, points, candidates, max_squared, kind, width, gradient, hessian
-        )
-        chain = pull_back(offset) @ seen
-        gradients[k] = chain.T @ gradient
-        hessians[k] = chain.T @ (hessian @ chain)
+        costs[k], matches[k] = _linearise_particle(
+            T_reference, offsets[k], seen, points, candidates, max_squared, kind, width,
+            gradients[k], hessians[k],
+        )  # fmt: skip
     return gradients, hessians, costs, matches
+
+
+@njit()
+def _linearise_particle(
+    T_reference, offset, seen, points, candidates, max_squared, kind, width, gradient, hessian
+):
+    """One particle's gradient and Hessian with respect to its offset; returns cost and matches."""
+    looked_at = seen @ offset
+    body_gradient, body_hessian = np.zeros(6), np.zeros((6, 6))
+    cost, matches = linearise_pose(
+        compose_offset(T_reference, looked_at), points, candidates, max_squared, kind, width,
+        body_gradient, body_hessian,
+    )  # fmt: skip
+    chain = pull_back(looked_at) @ seen
+    gradient[:] = chain.T @ body_gradient
+    hessian[:] = chain.T @ (body_hessian @ chain)
+    return cost, matches
 
 
 @njit()

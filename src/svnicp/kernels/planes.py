@@ -92,9 +92,15 @@ def _fit(voxels, voxel_size, voxel, slot, radius, limits):
         inside = dx * dx + dy * dy + dz * dz - height * height <= radius * radius
         keep[n] = inside and abs(height - offset) < band
     count, mean, values, vectors = _principal(cells, keep)
-    if count < 10 or keep.sum() < limits[3]:
+    if count < 10:
         return
-    _write(plane, cells[:num_cells][keep], count, mean, values, vectors, radius, limits)
+    used = 0
+    for n in range(num_cells):
+        if keep[n]:
+            cells[used] = cells[n]
+            used += 1
+    if used >= limits[3]:
+        _write(plane, cells[:used], count, mean, values, vectors, radius, limits)
 
 
 @njit()
@@ -218,26 +224,24 @@ def _fills_area(centred, min_width_var):
     width, but its width is a function of its length: what a parabola leaves of it must still be
     wide.
     """
-    moments = np.zeros(5)
-    right = np.zeros(3)
-    for n in range(len(centred)):
-        width, power = centred[n, 1], 1.0
-        for k in range(5):
-            moments[k] += power
-            if k < 3:
-                right[k] += power * width
-            power *= centred[n, 2]
-    normal = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            normal[i, j] = moments[i + j]
-        normal[i, i] *= 1.0 + 1e-9
-    curve = np.linalg.solve(normal, right)
-    left = 0.0
-    for n in range(len(centred)):
-        length = centred[n, 2]
-        left += (centred[n, 1] - curve[0] - curve[1] * length - curve[2] * length * length) ** 2
-    return left / max(len(centred) - 3, 1) > min_width_var
+    count = len(centred)
+    s1 = s2 = s3 = s4 = t0 = t1 = t2 = squares = 0.0
+    for n in range(count):
+        width, length = centred[n, 1], centred[n, 2]
+        square = length * length
+        s1, s2, s3, s4 = s1 + length, s2 + square, s3 + square * length, s4 + square * square
+        t0, t1, t2 = t0 + width, t1 + width * length, t2 + width * square
+        squares += width * width
+    # Sums of squares explained by 1, then by length, then by length², each freed of the former.
+    mean, mean_width = s1 / count, t0 / count
+    linear = s2 - s1 * mean
+    slope = (t1 - t0 * mean) / max(linear, 1e-12)
+    tilt = (s3 - s2 * mean) / max(linear, 1e-12)
+    bend = s4 - s2 * s2 / count - tilt * tilt * linear
+    bend_width = t2 - s2 * mean_width - tilt * (t1 - t0 * mean)
+    left = squares - t0 * mean_width - slope * slope * linear
+    left -= bend_width * bend_width / max(bend, 1e-12)
+    return left / max(count - 3, 1) > min_width_var
 
 
 @njit()

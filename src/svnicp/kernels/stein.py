@@ -12,23 +12,21 @@ from numba import prange
 from svnicp.kernels.njit import njit
 
 
-@njit(parallel=True)
+@njit()
 def stein_force(offsets, gradients, metric):
     """Stein force φ (K, 6): kernel-smoothed descent plus repulsion, Eq. (17).
 
     The paper prints the gradient at particle k inside the sum and a kernel that grows with
     distance; both are misprints: the sum runs over the gradients at l, the exponent is negative.
     """
-    count = len(offsets)
-    force = np.zeros((count, 6))
-    for k in prange(count):
-        for j in range(count):
-            difference = offsets[k] - offsets[j]
-            slope = metric @ difference
-            value = np.exp(-0.5 * (difference @ slope))
-            force[k] += value * (slope - gradients[j])
-        force[k] /= count
-    return force
+    force = np.zeros(offsets.shape)
+    slope = np.empty(6)
+    for k in range(len(offsets)):
+        for j in range(len(offsets)):
+            value = _kernel(offsets[k], offsets[j], metric, slope)
+            for a in range(6):
+                force[k, a] += value * (slope[a] - gradients[j, a])
+    return force / len(offsets)
 
 
 @njit(parallel=True)
@@ -38,29 +36,44 @@ def stein_newton(offsets, gradients, hessians, metric, damping):
     H̃_k = mean_l [k_kl² H_l + ∇k_kl ∇k_kl'] of Eq. (18), solved by Cholesky after a relative
     damping on the diagonal.
     """
-    count = len(offsets)
-    force, direction = np.zeros((count, 6)), np.zeros((count, 6))
-    for k in prange(count):
-        total = np.zeros((6, 6))
-        phi = np.zeros(6)
-        for j in range(count):
-            difference = offsets[k] - offsets[j]
-            slope = metric @ difference
-            value = np.exp(-0.5 * (difference @ slope))
-            square = value * value
-            for a in range(6):
-                phi[a] += value * (slope[a] - gradients[j, a])
-                for b in range(a, 6):
-                    total[a, b] += square * (hessians[j, a, b] + slope[a] * slope[b])
-        for a in range(6):
-            phi[a] /= count
-            for b in range(a, 6):
-                total[a, b] /= count
-                total[b, a] = total[a, b]
-            total[a, a] *= 1.0 + damping
-        force[k] = phi
-        direction[k] = solve_spd(total, phi)
+    force, direction = np.zeros(offsets.shape), np.zeros(offsets.shape)
+    for k in prange(len(offsets)):
+        _newton_of(k, offsets, gradients, hessians, metric, damping, force[k], direction[k])
     return force, direction
+
+
+@njit()
+def _newton_of(k, offsets, gradients, hessians, metric, damping, force, direction):
+    """Force and direction of particle k, written into (6,) arrays."""
+    count = len(offsets)
+    total = np.zeros((6, 6))
+    slope = np.empty(6)
+    for j in range(count):
+        value = _kernel(offsets[k], offsets[j], metric, slope)
+        square = value * value
+        for a in range(6):
+            force[a] += value * (slope[a] - gradients[j, a])
+            for b in range(a, 6):
+                total[a, b] += square * (hessians[j, a, b] + slope[a] * slope[b])
+    for a in range(6):
+        force[a] /= count
+        for b in range(a, 6):
+            total[a, b] /= count
+            total[b, a] = total[a, b]
+        total[a, a] *= 1.0 + damping
+    direction[:] = solve_spd(total, force)
+
+
+@njit()
+def _kernel(first, second, metric, slope):
+    """Kernel value; writes G (first - second) into ``slope`` (6,): ∇_second k = value * slope."""
+    exponent = 0.0
+    for a in range(6):
+        slope[a] = 0.0
+        for b in range(6):
+            slope[a] += metric[a, b] * (first[b] - second[b])
+        exponent += slope[a] * (first[a] - second[a])
+    return np.exp(-0.5 * exponent)
 
 
 @njit()

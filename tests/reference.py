@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT
+"""Slow, plain NumPy twins of the compiled code: what the kernels are compared with.
+
+Everything here is written from the definitions, with loops and whole matrices instead of clever
+memory, and must never import from ``svnicp.kernels``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Floats, Points, Transform
+from svnicp.config import MapConfig
+from svnicp.lie import hat, make_transform, so3_exp, so3_right_jacobian
+
+
+def inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a matrix, by LAPACK."""
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+# The map
+
+
+class Cells(NamedTuple):
+    """What a map holds: one entry per stored point."""
+
+    positions: Points
+    """(n, 3) the first arrival of each cell, its offset from the voxel's centre in float32 [m]."""
+    arrivals: list[Points]
+    """All arrivals of each cell, (count, 3) each [m]."""
+
+
+def filled_cells(points: Points, config: MapConfig) -> Cells:
+    """Return stored points and their arrivals after inserting points (n, 3) in order."""
+    size, edge = config.voxel_size_m, config.cells_per_voxel_edge
+    members: dict[tuple[int, ...], list[Floats]] = {}
+    stored_in: dict[tuple[int, ...], int] = {}
+    for number, point in enumerate(points):
+        voxel = tuple(int(value) for value in np.floor(point / size))
+        inside = np.clip(np.floor((point - size * np.array(voxel)) * edge / size), 0, edge - 1)
+        cell = voxel + (tuple(int(value) for value in inside) if edge else (number,))
+        if cell in members:
+            members[cell].append(point)
+        elif stored_in.get(voxel, 0) < config.max_points_per_voxel:
+            stored_in[voxel] = stored_in.get(voxel, 0) + 1
+            members[cell] = [point]
+    centres = (np.array([cell[:3] for cell in members]) + 0.5) * size
+    firsts = np.array([points_of_cell[0] for points_of_cell in members.values()])
+    offsets = (firsts - centres).astype(np.float32)
+    return Cells(centres + offsets, [np.array(cell) for cell in members.values()])
+
+
+class Plane(NamedTuple):
+    """A plane fit; vectors are about the map's frame."""
+
+    planar: bool
+    doubtful: bool
+    """Whether rounding may decide about ``planar`` or about the pooling of cells."""
+    normal: Floats
+    centroid: Floats
+    normal_cov: Floats
+    height_var: float
+    residual_var: float
+
+
+def plane_fit(cells: Cells, center: Floats, config: MapConfig) -> Plane | None:
+    """Return the plane of all arrivals in cells with a stored point near ``center``.
+
+    None with fewer than ``min_cells`` cells or ten arrivals.
+    """
+    near = np.linalg.norm(cells.positions - center, axis=1) <= config.plane_radius_m
+    patch = [cells.arrivals[number] for number in np.flatnonzero(near)]
+    if len(patch) < config.min_cells or sum(map(len, patch)) < 10:
+        return None
+    points = np.concatenate(patch)
+    centroid = points.mean(axis=0)
+    values, vectors = np.linalg.eigh((points - centroid).T @ (points - centroid))
+    residual_var = values[0] / (len(points) - 5)
+    counts = np.array([len(cell) for cell in patch])
+    height, width, length = ((np.array([c.mean(axis=0) for c in patch]) - centroid) @ vectors).T
+    lack_of_fit, num_bins = between_bins(height, np.stack([width, length]), counts, config)
+    variances = values / len(points)
+    curve = np.polynomial.Polynomial.fit(length, width, 2)
+    off_curve = np.sum((width - curve(length)) ** 2) / max(len(patch) - 3, 1)
+    criteria = np.array([
+        config.max_residual_std_m**2 / residual_var,
+        variances[1] / config.min_width_m**2,
+        variances[1] / (config.min_aspect * variances[2]),
+        variances[1] / (4.0 * residual_var),
+        config.max_normal_std_rad**2 * values[1] / lack_of_fit,
+        off_curve / config.min_width_m**2,
+    ])  # fmt: skip
+    # Rounding turns the axes in the plane by this much, the more the rounder the patch.
+    turn_m = 1e-6 / (1.0 - values[1] / values[2])
+    borders = np.stack([width, length]) * BINS_PER_RADIUS / config.plane_radius_m
+    near_border = np.abs(borders - np.round(borders)).min() < turn_m * BINS_PER_RADIUS
+    return Plane(
+        planar=bool(np.all(criteria > 1.0) and num_bins >= config.min_cells),
+        doubtful=bool(np.any(np.abs(criteria - 1.0) < 1e-2) or near_border),
+        normal=vectors[:, 0],
+        centroid=centroid,
+        normal_cov=lack_of_fit * (vectors[:, 1:] / values[1:]) @ vectors[:, 1:].T,
+        height_var=max(lack_of_fit, residual_var) / len(points),
+        residual_var=residual_var,
+    )
+
+
+BINS_PER_RADIUS = 2.5
+
+
+def between_bins(
+    heights: Floats, places: Floats, counts: Floats, config: MapConfig
+) -> tuple[float, int]:
+    """Mean square of cell heights (n,) pooled by their place (2, n) in the plane; and the bins."""
+    bins = np.floor(places * BINS_PER_RADIUS / config.plane_radius_m).clip(-4, 3)
+    _, labels = np.unique(bins.T, axis=0, return_inverse=True)
+    labels = labels.ravel()
+    sums, weights = np.bincount(labels, counts * heights), np.bincount(labels, counts)
+    return float(np.sum(sums**2 / weights) / max(len(sums) - 3, 1)), len(sums)
+
+
+# The likelihood
+
+
+class Linearised(NamedTuple):
+    """Cost ½ Σ w r² / V, its gradient and Gauss-Newton Hessian, and the number of matches."""
+
+    gradient: Floats
+    hessian: Floats
+    cost: float
+    matches: int
+
+
+def robust_weight(kind: str, squared: float, width: float) -> float:
+    """Weight of a residual whose normalised square is given."""
+    if kind == "geman_mcclure":
+        return (width**2 / (width**2 + squared)) ** 2
+    if kind == "cauchy_norm":
+        return (width / (width + np.sqrt(squared))) ** 2
+    return 1.0
+
+
+def nearest_candidate(rows: Floats, place: Floats, max_distance_m: float) -> int:
+    """Index of the nearest of candidates (M, 8) or -1: beyond the gate, or of no precision."""
+    distances = np.linalg.norm(rows[:, :3] - place, axis=1)
+    best = int(np.argmin(distances))
+    return best if distances[best] < max_distance_m and rows[best, 7] > 0.0 else -1
+
+
+def linearise_pose(
+    T: Transform, points: Points, rows: Floats, max_distance_m: float, kind: str, width: float
+) -> Linearised:
+    """Gradient and Hessian at a pose (4, 4) with respect to its right perturbation."""
+    gradient, hessian, cost, matches = np.zeros(6), np.zeros((6, 6)), 0.0, 0
+    R = T[:3, :3]
+    for point, candidates in zip(
+        np.asarray(points, dtype=np.float64), np.asarray(rows, dtype=np.float64), strict=True
+    ):
+        place = R @ point + T[:3, 3]
+        best = nearest_candidate(candidates, place, max_distance_m)
+        if best < 0:
+            continue
+        matches += 1
+        target, normal, offset, precision = np.split(candidates[best], [3, 6, 7])
+        # The derivative of R p + t with respect to a right perturbation (rho, phi).
+        J_place = np.hstack([R, -R @ hat(point)])
+        if np.any(normal):
+            residual, J = normal @ place - offset, normal[None] @ J_place
+        else:
+            residual, J = place - target, J_place
+        normalised = float(precision[0] * np.sum(residual**2))
+        weight = precision[0] * robust_weight(kind, normalised, width)
+        gradient += weight * J.T @ residual
+        hessian += weight * J.T @ J
+        cost += 0.5 * weight * float(np.sum(residual**2))
+    return Linearised(gradient, hessian, cost, matches)
+
+
+def offset_pose(T_reference: Transform, offset: Floats) -> Transform:
+    """Return the pose (4, 4) of an offset (6,): T_reference (Exp φ, t)."""
+    return T_reference @ make_transform(so3_exp(offset[3:]), offset[:3])
+
+
+def linearise(
+    T_reference: Transform, offset: Floats, seen: Floats, points: Points, rows: Floats,
+    max_distance_m: float, kind: str, width: float,
+) -> Linearised:  # fmt: skip
+    """As ``linearise_pose``, with respect to an offset (6,) of which the scan sees ``seen``."""
+    looked_at = seen @ offset
+    T = offset_pose(T_reference, looked_at)
+    there = linearise_pose(T, points, rows, max_distance_m, kind, width)
+    chain = np.zeros((6, 6))
+    chain[:3, :3] = so3_exp(looked_at[3:]).T
+    chain[3:, 3:] = so3_right_jacobian(looked_at[3:])
+    chain = chain @ seen
+    return Linearised(
+        chain.T @ there.gradient, chain.T @ there.hessian @ chain, there.cost, there.matches
+    )
+
+
+# The Stein step
+
+
+def stein_kernel(offsets: Floats, metric: Floats) -> tuple[Floats, Floats]:
+    """Gram matrix (K, K) and the repulsion -∂k/∂x_k (K, K, 6) for particle k away from l."""
+    count = len(offsets)
+    gram, repulsion = np.empty((count, count)), np.empty((count, count, 6))
+    for k in range(count):
+        for j in range(count):
+            difference = offsets[k] - offsets[j]
+            gram[k, j] = np.exp(-0.5 * difference @ metric @ difference)
+            repulsion[k, j] = gram[k, j] * (metric @ difference)
+    return gram, repulsion
+
+
+def stein_force(offsets: Floats, gradients: Floats, metric: Floats) -> Floats:
+    """Stein force (K, 6): mean over l of -k_kl g_l plus the repulsion from l."""
+    gram, repulsion = stein_kernel(offsets, metric)
+    force = np.zeros_like(offsets)
+    for k in range(len(offsets)):
+        for j in range(len(offsets)):
+            force[k] += (repulsion[k, j] - gram[k, j] * gradients[j]) / len(offsets)
+    return force
+
+
+def stein_newton(
+    offsets: Floats, gradients: Floats, hessians: Floats, metric: Floats, damping: float
+) -> Floats:
+    """Newton directions (K, 6) of the Stein functional, block by block."""
+    gram, repulsion = stein_kernel(offsets, metric)
+    force = stein_force(offsets, gradients, metric)
+    direction = np.empty_like(offsets)
+    for k in range(len(offsets)):
+        system = np.zeros((6, 6))
+        for j in range(len(offsets)):
+            outer = np.outer(repulsion[k, j], repulsion[k, j])
+            system += (gram[k, j] ** 2 * hessians[j] + outer) / len(offsets)
+        system += damping * np.diag(np.diag(system))
+        direction[k] = np.linalg.solve(system, force[k])
+    return direction
+
+
+# Thinning
+
+
+def crowds(points: Points, leaf: float) -> Floats:
+    """Return the number of points (n,) in the 3 x 3 x 3 leaves around each point's leaf."""
+    leaves = np.floor(points / leaf).astype(np.int64)
+    near = np.abs(leaves[:, None] - leaves[None]).max(axis=2) <= 1
+    return near.sum(axis=1).astype(np.float64)
+
+
+# Candidates
+
+
+def candidate_row(
+    position: Floats, plane: Plane | None, scatter: float, T: Transform, point: Floats,
+    noise: tuple[float, float], keep_points: bool,
+) -> Floats:  # fmt: skip
+    """Candidate row (8,) of a stored point: position, normal, plane offset and precision.
+
+    ``noise`` are the variances of a range and of the floor, ``scatter`` the mean variance per axis
+    of the stored point's own cell; without a plane it is a point, or dropped.
+    """
+    range_var, floor_var = noise
+    if plane is None or not plane.planar:
+        precision = 1.0 / (range_var + scatter + floor_var) if keep_points else 0.0
+        return np.concatenate([position, np.zeros(4), [precision]])
+    beam = T[:3, :3] @ point
+    incidence = plane.normal @ beam / np.linalg.norm(beam)
+    lever = beam + T[:3, 3] - plane.centroid
+    leverage = lever @ plane.normal_cov @ lever
+    surface = max(range_var * incidence**2, plane.residual_var)
+    variance = surface + plane.height_var + leverage + floor_var
+    return np.concatenate([position, plane.normal, [plane.normal @ plane.centroid, 1.0 / variance]])
+
+
+def normal_noise_information(
+    T: Transform, points: Points, precisions: Floats, normal_covs: Floats
+) -> Floats:
+    """Σ B cov(n) B' / V (6, 6), with B = [R'; [p]× R'] the derivative of a row by its normal."""
+    total = np.zeros((6, 6))
+    R = T[:3, :3]
+    for point, precision, cov in zip(points, precisions, normal_covs, strict=True):
+        B = np.vstack([R.T, hat(point) @ R.T])
+        total += precision * B @ cov @ B.T
+    return total

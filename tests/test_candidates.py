@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Candidate rows: positions, planes and physical variances, and the information noise fakes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from reference import (
+    Plane,
+    candidate_row,
+    filled_cells,
+    nearest_candidate,
+    normal_noise_information,
+    plane_fit,
+)
+from svnicp.arrays import Floats, Points
+from svnicp.config import MapConfig
+from svnicp.kernels import candidates as compiled
+from svnicp.kernels.voxel_map import EMPTY
+from svnicp.lie import make_transform, se3_inverse, so3_exp, transform_points
+from svnicp.local_map import VoxelMap
+
+CONFIG = MapConfig()
+NOISE = (0.02**2, 0.001**2)
+
+
+def corner_map(rng: np.random.Generator, origin: Floats) -> tuple[VoxelMap, Points]:
+    """Return a map of a floor, a wall and some clutter around ``origin``, and what was inserted."""
+    points = rng.uniform(0.0, 2.0, size=(4000, 3))
+    points[:1800, 2] = 0.02 * rng.standard_normal(1800)
+    points[1800:3600, 1] = 0.02 * rng.standard_normal(1800)
+    local_map = VoxelMap(CONFIG)
+    local_map.insert(points + origin)
+    return local_map, points + origin
+
+
+@pytest.fixture(params=[0.0, 1e5], ids=["near", "far"])
+def scene(request: pytest.FixtureRequest, rng: np.random.Generator):
+    """Map, what is in it, origin, pose relative to the origin and source points."""
+    origin = np.array([0.3, -0.7, 0.2]) + request.param
+    local_map, inserted = corner_map(rng, origin)
+    T = make_transform(so3_exp(0.3 * rng.normal(size=3)), np.array([0.5, 0.4, 0.6]))
+    places = rng.permutation(local_map.points())[:40] - origin
+    points = transform_points(se3_inverse(T), places) + 0.02 * rng.normal(size=(40, 3))
+    return local_map, inserted, origin, T, points.astype(np.float32)
+
+
+def test_point_rows_are_positions(scene):
+    """A bare point has its position about the origin, no normal, and the precision given."""
+    local_map, _, origin, T, points = scene
+    found = local_map.nearest(transform_points(T, points) + origin, 5, 0.3)
+    rows = compiled.pack_points(local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, 7.0)
+    there = found.indices != EMPTY
+    assert there.any()
+    assert not there.all()
+    expected = local_map.positions(found.indices)[there] - origin
+    assert_allclose(rows[there, :3], expected, rtol=0.0, atol=1e-6)
+    assert_array_equal(rows[there, 3:], np.broadcast_to([0, 0, 0, 0, 7], (there.sum(), 5)))
+    assert np.isinf(rows[~there, :3]).all()
+    assert_array_equal(rows[~there, 7], 0.0)
+
+
+@pytest.mark.parametrize("non_planar", [compiled.DROP, compiled.POINT], ids=["drop", "point"])
+def test_plane_rows_agree_with_the_twin(scene, non_planar: int):
+    """Normal, offset and variance are those of the definition: noise, roughness and leverage."""
+    local_map, inserted, origin, T, points = scene
+    found = local_map.nearest(transform_points(T, points) + origin, 3, 0.3)
+    local_map.fit_planes(found.indices)
+    rows, normal_cov = compiled.pack_planes(
+        local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, points,
+        np.array(NOISE), non_planar,
+    )  # fmt: skip
+    cells = filled_cells(inserted, CONFIG)
+    kinds = set()
+    for n, m in zip(*np.nonzero(found.indices != EMPTY), strict=True):
+        position = local_map.positions(found.indices[n, m][None])[0]
+        plane = plane_fit(cells, position, CONFIG)
+        if plane is not None:
+            if plane.doubtful:
+                continue
+            plane = plane._replace(centroid=plane.centroid - origin)
+        own = cells.arrivals[int(np.argmin(np.linalg.norm(cells.positions - position, axis=1)))]
+        expected = candidate_row(
+            position - origin, plane, own.var(axis=0).mean(), T, points[n].astype(np.float64),
+            NOISE, non_planar == compiled.POINT,
+        )  # fmt: skip
+        assert_row(rows[n, m].astype(np.float64), expected, plane)
+        if plane is not None and plane.planar:
+            upper = plane.normal_cov[np.triu_indices(3)]
+            assert_allclose(normal_cov[n, m], upper, rtol=0.0, atol=0.01 * np.abs(upper).max())
+        else:
+            assert_array_equal(normal_cov[n, m], 0.0)
+        kinds.add(plane is not None and plane.planar)
+    assert kinds == {True, False}
+    assert np.isinf(rows[found.indices == EMPTY, :3]).all()
+
+
+def assert_row(row: Floats, expected: Floats, plane: Plane | None) -> None:
+    """Compare a row with the twin's; the sign of a normal means nothing."""
+    if plane is not None and plane.planar and row[3:6] @ expected[3:6] < 0.0:
+        row[3:7] *= -1.0
+    # Positions are float32 relative to the origin, normals come from float32 moments.
+    assert_allclose(row[:3], expected[:3], rtol=0.0, atol=1e-6)
+    assert_allclose(row[3:7], expected[3:7], rtol=0.0, atol=2e-4)
+    assert_allclose(row[7], expected[7], rtol=5e-3)
+
+
+def test_match_all_takes_the_nearest_usable_candidate(scene, rng: np.random.Generator):
+    """The choice at one pose is the twin's, and residuals come over their standard deviation."""
+    local_map, _, origin, T, points = scene
+    found = local_map.nearest(transform_points(T, points) + origin, 4, 0.3)
+    local_map.fit_planes(found.indices)
+    rows, _ = compiled.pack_planes(
+        local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, points,
+        np.array(NOISE), compiled.DROP,
+    )  # fmt: skip
+    rows[rng.random(rows.shape[:2]) < 0.2, 7] = 0.0
+    T = T @ make_transform(np.eye(3), np.array([0.08, -0.05, 0.06]))
+    chosen, normalised = compiled.match_all(T, points, rows, 0.25**2)
+    places = transform_points(T, points.astype(np.float64))
+    for n, place in enumerate(places):
+        best = nearest_candidate(rows[n].astype(np.float64), place, 0.25)
+        assert chosen[n] == best
+        if best >= 0:
+            row = rows[n, best].astype(np.float64)
+            residual = (row[3:6] @ place - row[6]) * np.sqrt(row[7])
+            assert_allclose(normalised[n], residual, atol=1e-4)
+    assert len(set(chosen)) > 2
+
+
+def test_faked_information_agrees_with_the_twin(rng: np.random.Generator):
+    """E is the sum of what the covariance of every chosen normal adds to a Hessian."""
+    T = make_transform(so3_exp(rng.normal(size=3)), rng.normal(size=3))
+    points = rng.normal(size=(30, 3)).astype(np.float32)
+    A = 0.1 * rng.normal(size=(30, 2, 3, 3))
+    covs = A @ np.swapaxes(A, -1, -2)
+    upper = covs.reshape(30, 2, 9)[..., [0, 1, 2, 4, 5, 8]].astype(np.float32)
+    rows = rng.uniform(1.0, 2.0, size=(30, 2, 8)).astype(np.float32)
+    chosen, weights = rng.integers(-1, 2, size=30), rng.random(30)
+    got = compiled.normal_noise_information(T, points, rows, upper, chosen, weights)
+    used = np.flatnonzero(chosen >= 0)
+    best = chosen[used]
+    expected = normal_noise_information(
+        T, points[used].astype(np.float64), weights[used] * rows[used, best, 7], covs[used, best]
+    )
+    assert_allclose(got, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_faked_information_is_what_noisy_normals_add(rng: np.random.Generator):
+    """Over many draws of the normals' noise the mean Hessian exceeds the true one by E."""
+    T = make_transform(so3_exp(rng.normal(size=3)), rng.normal(size=3))
+    points = rng.normal(size=(20, 3)).astype(np.float32)
+    normals = rng.normal(size=(20, 3))
+    sigma = 0.3
+    B = np.array([np.vstack([T[:3, :3].T, np.cross(p, T[:3, :3].T, axisb=0, axisc=0)])
+                  for p in points.astype(np.float64)])  # fmt: skip
+    noise = sigma * rng.standard_normal((4_000, 20, 3))
+    draws = normals + np.concatenate([noise, -noise])
+    rows_noisy = np.einsum("nij,dnj->dni", B, draws)
+    rows_true = np.einsum("nij,nj->ni", B, normals)
+    added = np.einsum("dni,dnj->ij", rows_noisy, rows_noisy) / len(draws) - rows_true.T @ rows_true
+    ones = np.ones((20, 1, 8), dtype=np.float32)
+    cov = np.tile(np.float32(sigma**2) * np.array([1, 0, 0, 1, 0, 1], np.float32), (20, 1, 1))
+    fake = compiled.normal_noise_information(
+        T, points, ones, cov, np.zeros(20, dtype=np.int64), np.ones(20)
+    )
+    # 4000 draws and their mirror images, sums of 20 squares: half a percent of the largest entry.
+    assert_allclose(fake, added, rtol=0.0, atol=0.02 * np.abs(fake).max())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""The README keeps its promises: its Python runs, and the commands it names exist."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import svnicp
+from svnicp.cli.__main__ import COMMANDS
+from svnicp.cli.register import RegisterCommand
+from svnicp.simulation import SCENES, LidarPattern, scan
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Return the fenced blocks of one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_python_block_runs(tmp_path, monkeypatch, capsys, rng):
+    """The example registers two clouds and prints the pose and its covariance."""
+    monkeypatch.chdir(tmp_path)
+    room, lidar = SCENES["room"](), LidarPattern.rings(48, 512)
+    T_world_lidar = np.eye(4)
+    for name, x in (("target", 0.0), ("source", 0.2)):
+        T_world_lidar[:3, 3] = (x, 0.0, 1.5)
+        np.save(f"{name}.npy", scan(room, T_world_lidar, lidar, rng))
+    (code,) = blocks("python")
+    names: dict = {}
+    exec(compile(code, "README.md", "exec"), names)
+    result = names["result"]
+    assert result.status.ok
+    np.testing.assert_allclose(result.T_target_source[:3, 3], [0.2, 0.0, 0.0], atol=0.02)
+    assert str(result.covariance) in capsys.readouterr().out
+
+
+def test_commands_exist():
+    """Every ``make`` target and ``svnicp`` command in a shell block can be run."""
+    lines = "\n".join(blocks("sh")).splitlines()
+    targets = re.findall(
+        r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    words = [line.split("#")[0].split() for line in lines if line.strip()]
+    assert {line[0] for line in words} == {"make", "pip", "svnicp"}
+    assert {line[1] for line in words if line[0] == "make"} <= set(targets)
+    assert {line[1] for line in words if line[0] == "svnicp"} == set(COMMANDS)
+    options = {word for line in words if line[0] == "svnicp" for word in line if word[:2] == "--"}
+    known = {f"--{name.replace('_', '-')}" for name in RegisterCommand.__dataclass_fields__}
+    assert options <= known
+
+
+def test_names_exist():
+    """Every ``svnicp.name`` that the README mentions is public."""
+    named = set(re.findall(r"\bsvnicp\.([A-Za-z_]+)", README))
+    assert named <= set(svnicp.__all__)
+    assert {"register", "VoxelMap", "register_in_map", "Config"} <= named
+
+
+@pytest.mark.parametrize("name", svnicp.__all__)
+def test_public_names_can_be_imported(name):
+    """Lazy or not, what is listed is there; and ``dir`` shows it."""
+    assert getattr(svnicp, name) is not None
+    assert name in dir(svnicp)
+
+
+def test_unknown_names_are_attribute_errors():
+    """A name that is not public fails like in any other module."""
+    with pytest.raises(AttributeError, match="no attribute 'regsiter'"):
+        _ = svnicp.regsiter  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_readme_is_short_and_its_picture_small():
+    """One screen of text is read; the picture loads."""
+    assert len(README.splitlines()) <= 120
+    assert (ROOT / "docs" / "images" / "demo.svg").stat().st_size < 300_000
