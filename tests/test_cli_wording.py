@@ -58,8 +58,8 @@ def test_rpy_covariance_is_first_order(roll: float, pitch: float, yaw: float, se
 
 @pytest.mark.parametrize(
     ("metres", "words"),
-    [(0.0, "0.000 mm"), (4e-4, "0.400 mm"), (0.0381, "38.1 mm"), (0.09998, "100 mm"), (0.12, "120 mm"),
-     (1.5, "1.50 m"), (-250.0, "-250 m"), (float("inf"), "inf m")],
+    [(0.0, "0.000 mm"), (4e-4, "0.400 mm"), (0.0381, "38.1 mm"), (0.09998, "100 mm"),
+     (0.12, "120 mm"), (1.5, "1.50 m"), (-250.0, "-250 m"), (float("inf"), "inf m")],
 )  # fmt: skip
 def test_lengths_have_a_unit_that_suits_them(metres: float, words: str):
     """Below a metre people think in millimetres."""

@@ -8,6 +8,7 @@ an error that names the nearest known one.
 
 import dataclasses
 import difflib
+import math
 import types
 import typing
 from dataclasses import dataclass, field
@@ -23,6 +24,14 @@ def _require(holds: bool, name: str, wanted: str, value: object) -> None:
     """Raise a ConfigError that says which parameter must be what."""
     if not holds:
         raise ConfigError(f"{name} must be {wanted}, got {value}")
+
+
+def _require_finite(stage: str, values: Any) -> None:  # noqa: ANN401
+    """Raise a ConfigError when a number of this stage is NaN or infinite."""
+    for item in dataclasses.fields(values):
+        value = getattr(values, item.name)
+        finite = not isinstance(value, float) or math.isfinite(value)
+        _require(finite, f"{stage}.{item.name}", "finite", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +76,12 @@ class MapConfig:
             "positive and at most voxel_size_m", self.plane_radius_m,
         )  # fmt: skip
         _require(self.min_cells >= 5, "map.min_cells", "at least 5", self.min_cells)
+        _require(self.refit_growth >= 1, "map.refit_growth", "at least 1", self.refit_growth)
+        _require(self.refit_epochs >= 1, "map.refit_epochs", "at least 1", self.refit_epochs)
+        for name in ("max_residual_std_m", "min_width_m", "min_aspect", "max_normal_std_rad"):
+            value = getattr(self, name)
+            _require(value > 0, f"map.{name}", "positive", value)
+        _require_finite("map", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +103,7 @@ class SourceConfig:
         _require(self.max_points >= 20, "source.max_points", "at least 20", self.max_points)
         _require(self.search_factor >= 1, "source.search_factor", "at least 1", self.search_factor)
         _require(self.spread_leaf_m > 0, "source.spread_leaf_m", "positive", self.spread_leaf_m)
+        _require_finite("source", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +129,7 @@ class MatchConfig:
         )
         _require(self.max_distance_m > 0, "match.max_distance_m", "positive", self.max_distance_m)
         _require(self.min_matches >= 6, "match.min_matches", "at least 6", self.min_matches)
+        _require_finite("match", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +160,7 @@ class NoiseConfig:
         _require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points
         )
+        _require_finite("noise", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +184,7 @@ class PriorConfig:
         _require(
             self.rotation_std_rad > 0, "prior.rotation_std_rad", "positive", self.rotation_std_rad
         )
+        _require_finite("prior", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,8 +201,8 @@ class SteinConfig:
     """exp(-½ d'H̄d / 6), or an isotropic one with median bandwidth (the paper)."""
     start: Literal["laplace", "box"] = "laplace"
     """Particles start around the Gauss-Newton solution, or in the release's box at the guess."""
-    step_size: float = 1.0
-    """Fraction of the Newton step that is taken."""
+    step_size: float = 0.5
+    """Fraction of the Newton step that is taken; a whole one overshoots a common shift."""
     damping: float = 1e-3
     """Relative damping of the Newton system's diagonal."""
     max_step_sigma: float = 3.0
@@ -210,6 +229,10 @@ class SteinConfig:
         _require(0 < self.step_size <= 1, "stein.step_size", "in (0, 1]", self.step_size)
         _require(self.damping >= 0, "stein.damping", "not negative", self.damping)
         _require(self.tolerance >= 0, "stein.tolerance", "not negative", self.tolerance)
+        _require(
+            self.max_step_sigma >= 0, "stein.max_step_sigma", "not negative", self.max_step_sigma
+        )
+        _require_finite("stein", self)
         _require(self.learning_rate > 0, "stein.learning_rate", "positive", self.learning_rate)
         _require(self.batch_size >= 6, "stein.batch_size", "at least 6", self.batch_size)
 
@@ -292,7 +315,7 @@ PRESETS = {
         prior=PriorConfig(use=False),
         stein=SteinConfig(
             max_iterations=100, kernel="isotropic", start="box", damping=1e-6, stop="norm",
-            tolerance=1e-4, max_step_sigma=0.0,
+            tolerance=1e-4, max_step_sigma=0.0, step_size=1.0,
         ),
     ),
 }  # fmt: skip
@@ -316,6 +339,14 @@ def _build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
     return cls(**arguments)
 
 
+def _as_float(value: float | str, name: str) -> float:
+    """The number; YAML reads 1e-3 (without a point) as text."""
+    try:
+        return float(value)
+    except ValueError as error:
+        raise ConfigError(f"{name} must be a number, got {value!r}") from error
+
+
 def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
     """The value as the annotated type, or a ConfigError."""
     if typing.get_origin(kind) is Literal:
@@ -328,8 +359,8 @@ def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
     if isinstance(kind, types.UnionType):
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is float and number:
-        return float(value)
+    if kind is float and (number or isinstance(value, str)):
+        return _as_float(value, name)
     if type(value) is not kind:
         raise ConfigError(f"{name} must be {kind.__name__}, got {value!r}")
     return value

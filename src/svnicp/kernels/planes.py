@@ -60,12 +60,15 @@ def fit_planes(voxels, voxel_size, stored, radius, limits):
     """Fit the plane of each stored point (unique indices, n,); limits as in ``claim_stale``."""
     cap = voxels.offsets.shape[1]
     for n in prange(len(stored)):
-        _fit(voxels, voxel_size, stored[n] // cap, stored[n] % cap, radius, limits)
+        voxel, slot = stored[n] // cap, stored[n] % cap
+        # Where the map is sparse a wider patch must do.
+        if not _fit(voxels, voxel_size, voxel, slot, radius, limits):
+            _fit(voxels, voxel_size, voxel, slot, min(2.0 * radius, voxel_size / 1.3), limits)
 
 
 @njit()
 def _fit(voxels, voxel_size, voxel, slot, radius, limits):
-    """Fit the patch of one stored point twice and write its plane record.
+    """Fit the patch of one stored point twice and write its plane record; False if too few cells.
 
     The second fit takes the cells by their distance within the first plane: taken by distance in
     space, noise across the surface would decide which cells at the rim belong, and tilt the normal.
@@ -81,7 +84,7 @@ def _fit(voxels, voxel_size, voxel, slot, radius, limits):
         keep[n] = dx * dx + dy * dy + dz * dz <= radius * radius
     count, mean, values, vectors = _principal(cells, keep)
     if count < 10:
-        return
+        return False
     band = 3.0 * np.sqrt(max(values[0], 0.0) / (count - 3.0)) + 0.1 * radius
     offset = 0.0
     for axis in range(3):
@@ -93,14 +96,16 @@ def _fit(voxels, voxel_size, voxel, slot, radius, limits):
         keep[n] = inside and abs(height - offset) < band
     count, mean, values, vectors = _principal(cells, keep)
     if count < 10:
-        return
+        return False
     used = 0
     for n in range(num_cells):
         if keep[n]:
             cells[used] = cells[n]
             used += 1
-    if used >= limits[3]:
-        _write(plane, cells[:used], count, mean, values, vectors, radius, limits)
+    if used < limits[3]:
+        return False
+    _write(plane, cells[:used], count, mean, values, vectors, radius, limits)
+    return True
 
 
 @njit()

@@ -87,52 +87,74 @@ def spread(points, leaf, count):
 @njit()
 def _share_for(sizes, crowd, count):
     """Points to keep per neighbourhood so that about ``count`` are kept in all."""
-    share = 1.0
-    for _ in range(20):
+    low, high = 0.0, crowd.max()
+    for _ in range(40):
+        share = 0.5 * (low + high)
         expected = 0.0
         for a in range(len(sizes)):
             expected += sizes[a] * min(1.0, share / crowd[a])
-        if abs(expected - count) < 0.01 * count:
+        if abs(expected - count) < 0.002 * count:
             break
-        share *= count / expected
+        if expected < count:
+            low = share
+        else:
+            high = share
     return share
+
+
+MOST_DIRECTIONS = 64
+SAME_DIRECTION = 0.87
+"""Cosine of the angle (30 degrees) within which normals count as one direction."""
 
 
 @njit()
 def balance_directions(normals, count):
     """Indices of ``count`` rows, as equal a share per direction of the normal as there are rows.
 
-    Normals (n, 3) fall into bins by direction without sign; a rare direction (a door jamb among
-    corridor walls) is kept whole while the common ones are thinned evenly. The bins are far wider
+    Normals (n, 3) are grouped by direction without sign; a rare direction (a door jamb among
+    corridor walls) is kept whole while the common ones are thinned evenly. The groups are far wider
     than a normal's error, so that rows are not chosen for their noise.
     """
-    bins = np.empty(len(normals), dtype=np.int64)
-    sizes = np.zeros(27, dtype=np.int64)
-    for n in range(len(normals)):
-        sign = 1.0
-        largest = 0.0
-        for axis in range(3):
-            if abs(normals[n, axis]) > largest:
-                largest = abs(normals[n, axis])
-                sign = 1.0 if normals[n, axis] > 0.0 else -1.0
-        code = 0
-        for axis in range(3):
-            code = 3 * code + np.int64(np.round(1.2 * sign * normals[n, axis])) + 1
-        bins[n] = code
-        sizes[code] += 1
+    groups, sizes = _group_directions(normals)
     share = _fair_share(sizes, count)
     kept = np.empty(len(normals), dtype=np.int64)
     used = 0
-    seen = np.zeros(27, dtype=np.int64)
+    seen = np.zeros(len(sizes), dtype=np.int64)
     for n in range(len(normals)):
-        b = bins[n]
-        wanted = min(sizes[b], share)
-        # Evenly through the bin: row i of s is kept when i * wanted / s passes an integer.
-        if (seen[b] + 1) * wanted // sizes[b] > seen[b] * wanted // sizes[b]:
+        g = groups[n]
+        wanted = min(sizes[g], share)
+        # Evenly through the group: row i of s is kept when i * wanted / s passes an integer.
+        if (seen[g] + 1) * wanted // sizes[g] > seen[g] * wanted // sizes[g]:
             kept[used] = n
             used += 1
-        seen[b] += 1
+        seen[g] += 1
     return kept[:used]
+
+
+@njit()
+def _group_directions(normals):
+    """Group (n,) of every normal and the size of every group; the first of a kind starts one."""
+    first = np.empty((MOST_DIRECTIONS, 3))
+    sizes = np.zeros(MOST_DIRECTIONS, dtype=np.int64)
+    groups = np.empty(len(normals), dtype=np.int64)
+    num_groups = 0
+    for n in range(len(normals)):
+        best, closest = 0, -1.0
+        for g in range(num_groups):
+            cosine = abs(
+                normals[n, 0] * first[g, 0]
+                + normals[n, 1] * first[g, 1]
+                + normals[n, 2] * first[g, 2]
+            )
+            if cosine > closest:
+                best, closest = g, cosine
+        if closest < SAME_DIRECTION and num_groups < MOST_DIRECTIONS:
+            best = num_groups
+            first[best] = normals[n]
+            num_groups += 1
+        groups[n] = best
+        sizes[best] += 1
+    return groups, sizes[: max(num_groups, 1)]
 
 
 @njit()

@@ -15,6 +15,7 @@ from svnicp.config import BackendConfig
 from svnicp.kernels import linearise as compiled
 from svnicp.kernels import stein
 from svnicp.registration.problem import Problem
+from svnicp.registration.robust import Efficiency
 
 Array = Any
 """A NumPy array or a torch tensor."""
@@ -42,8 +43,8 @@ class Backend(Protocol):
         """Gradient (K, 6) and Hessian (K, 6, 6) of the negative log posterior."""
         ...
 
-    def mini_batch(self, problem: Loaded, number: int, size: int) -> tuple[Loaded, float]:
-        """The problem on every so-many-th point, starting at ``number``; and the share it has."""
+    def mini_batch(self, problem: Loaded, number: int, size: int) -> Loaded:
+        """The problem on every so-many-th point, starting at ``number``, weighed as the whole."""
         ...
 
     def stein_newton(
@@ -86,11 +87,11 @@ class NumbaBackend:
         hessians *= problem.efficiency.hessian
         return gradients + problem.prior.gradient(offsets), hessians + problem.prior.hessian
 
-    def mini_batch(self, problem: Problem, number: int, size: int) -> tuple[Problem, float]:
-        """The problem on every so-many-th point, starting at ``number``; and the share it has."""
-        batch, share = mini_batch(problem, number, size)
+    def mini_batch(self, problem: Problem, number: int, size: int) -> Problem:
+        """The problem on every so-many-th point, starting at ``number``, weighed as the whole."""
+        batch = mini_batch(problem, number, size)
         points, rows = np.ascontiguousarray(batch.points), np.ascontiguousarray(batch.rows)
-        return batch._replace(points=points, rows=rows), share
+        return batch._replace(points=points, rows=rows)
 
     def stein_newton(
         self, offsets: Floats, gradients: Floats, hessians: Floats, metric: Floats, damping: float
@@ -108,8 +109,8 @@ class NumbaBackend:
         return np.median(((offsets[first] - offsets[second]) ** 2).sum(axis=1))
 
 
-def mini_batch(problem: Loaded, number: int, size: int) -> tuple[Loaded, float]:
-    """Every so-many-th point of a problem, and the share of its points that these are.
+def mini_batch(problem: Loaded, number: int, size: int) -> Loaded:
+    """Every so-many-th point of a problem, weighed as if they were all.
 
     Consecutive batches take turns through the cloud; source points come in scan order, so that each
     batch is spread over the scan.
@@ -117,8 +118,9 @@ def mini_batch(problem: Loaded, number: int, size: int) -> tuple[Loaded, float]:
     stride = max(1, len(problem.points) // size)
     rows = slice(number % stride, None, stride)
     points = problem.points[rows]
-    batch = problem._replace(points=points, rows=problem.rows[rows])
-    return batch, len(points) / len(problem.points)
+    whole = len(problem.points) / max(len(points), 1)
+    factors = Efficiency(*(whole * factor for factor in problem.efficiency))
+    return problem._replace(points=points, rows=problem.rows[rows], efficiency=factors)
 
 
 def make_backend(config: BackendConfig) -> Backend:

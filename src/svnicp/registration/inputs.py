@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from svnicp.arrays import Covariance, Points, Transform
 from svnicp.errors import InputError
+from svnicp.lie import orthonormalise
 
 MAX_COORDINATE_M = 1e6
 """Coordinates beyond a thousand kilometres are not a LiDAR cloud in metres."""
@@ -38,11 +39,19 @@ def check_cloud(name: str, cloud: npt.ArrayLike, min_points: int) -> Points:
     return np.ascontiguousarray(points)
 
 
+def _numbers(name: str, wanted: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """A copy as float64, or a sentence about what it should be."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be {wanted} of numbers: {error}") from error
+
+
 def check_transform(name: str, transform: npt.ArrayLike | None) -> Transform:
     """Return a (4, 4) rigid transform (identity for None), or say what is wrong with it."""
     if transform is None:
         return np.eye(4)
-    T = np.array(transform, dtype=np.float64)
+    T = _numbers(name, "a finite 4 x 4 transform", transform)
     if T.shape != (4, 4) or not np.isfinite(T).all():
         raise InputError(f"{name} must be a finite 4 x 4 transform, got shape {T.shape}")
     skewed = np.abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max()
@@ -53,12 +62,12 @@ def check_transform(name: str, transform: npt.ArrayLike | None) -> Transform:
         )
     if np.abs(T[:3, 3]).max() > MAX_COORDINATE_M:
         raise InputError(f"{name} moves by more than {MAX_COORDINATE_M:.0f} m; use a local frame")
-    return T
+    return orthonormalise(T)
 
 
 def check_covariance(name: str, covariance: npt.ArrayLike) -> Covariance:
     """Return a symmetric positive definite (6, 6) covariance, or say what is wrong with it."""
-    matrix = np.array(covariance, dtype=np.float64)
+    matrix = _numbers(name, "a finite 6 x 6 matrix", covariance)
     if matrix.shape != (6, 6) or not np.isfinite(matrix).all():
         raise InputError(f"{name} must be a finite 6 x 6 matrix, got shape {matrix.shape}")
     scale = np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)).clip(min=0.0))

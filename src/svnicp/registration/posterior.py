@@ -35,8 +35,9 @@ class WeakDirection:
     def __str__(self) -> str:
         unit, factor = ("m", 1.0) if self.kind == "translation" else ("deg", 57.29577951308232)
         axis = ", ".join(f"{value:+.2f}" for value in self.direction)
+        along = "along" if self.kind == "translation" else "about"
         return (
-            f"{self.kind} along ({axis}): sigma {factor * self.sigma:.3g} {unit} "
+            f"{self.kind} {along} ({axis}): sigma {factor * self.sigma:.3g} {unit} "
             f"of a prior {factor * self.prior_sigma:.3g} {unit}"
         )
 
@@ -114,7 +115,7 @@ def weak_directions(
 
 def inverse_spd(matrix: Floats) -> Floats:
     """Inverse of a symmetric positive matrix (6, 6), scaled so that mixed units do no harm."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-12))
     values, vectors = np.linalg.eigh(symmetric(matrix) * np.outer(scale, scale))
     inverse = (vectors / np.maximum(values, 1e-12 * values[-1])) @ vectors.T
     return symmetric(inverse * np.outer(scale, scale))

@@ -49,12 +49,12 @@ def step(
     config: SteinConfig,
 ) -> tuple[SteinIcpState, SvnInfo]:
     """Move all particles once on the next mini-batch."""
-    batch, share = backend.mini_batch(problem, state.iteration, config.batch_size)
+    batch = backend.mini_batch(problem, state.iteration, config.batch_size)  # Eq. (8)
     vectors, chain = _rotation_chart(backend.get(state.offsets))
     gradients, hessians = backend.linearise(batch, backend.put(vectors))
     chain = backend.put(chain)
-    gradients = (gradients[:, None, :] @ chain)[:, 0, :] / share  # Eq. (8)
-    mean_hessian = hessians.mean(0) / share
+    gradients = (gradients[:, None, :] @ chain)[:, 0, :]
+    mean_hessian = hessians.mean(0)
     metric = isotropic_metric(backend, state.offsets)
     force = backend.stein_force(state.offsets, gradients, metric)
     first, second, moved = adam_step(SvgdState(*state), force, config.learning_rate)

@@ -57,7 +57,8 @@ def step(
     else:
         metric = isotropic_metric(backend, state.offsets)
     _, direction = backend.stein_newton(state.offsets, gradients, hessians, metric, config.damping)
-    moved = limited(config.step_size * direction, mean_hessian, config.max_step_sigma)  # Eq. (16)
+    step_size = config.step_size if len(direction) > 1 else 1.0
+    moved = limited(step_size * direction, mean_hessian, config.max_step_sigma)  # Eq. (16)
     info = SvnInfo(
         step_norm=(moved**2).sum(-1).mean() ** 0.5,
         step_sigma=(((moved @ mean_hessian) * moved).sum(-1).mean() / 6.0) ** 0.5,

@@ -81,8 +81,8 @@ class TorchBackend:
         hessians = problem.efficiency.hessian * (chain.mT @ hessians @ chain)
         return gradients + problem.prior.gradient(offsets), hessians + problem.prior.hessian
 
-    def mini_batch(self, problem: Any, number: int, size: int) -> tuple[Any, float]:  # noqa: ANN401
-        """Return the problem on every so-many-th point from ``number`` on, and their share."""
+    def mini_batch(self, problem: Any, number: int, size: int) -> Any:  # noqa: ANN401
+        """Return the problem on every so-many-th point from ``number`` on, weighed as the whole."""
         return mini_batch(problem, number, size)
 
     def stein_newton(
