@@ -65,22 +65,58 @@ class Plane(NamedTuple):
 
 
 def plane_fit(cells: Cells, center: Floats, config: MapConfig) -> Plane | None:
-    """Return the plane of all arrivals in cells with a stored point near ``center``.
+    """Return the plane of the cells near ``center``, of a wider patch where there are too few.
 
-    None with fewer than ``min_cells`` cells or ten arrivals.
+    None with fewer than ``min_cells`` cells or ten arrivals in both.
     """
-    near = np.linalg.norm(cells.positions - center, axis=1) <= config.plane_radius_m
-    patch = [cells.arrivals[number] for number in np.flatnonzero(near)]
-    if len(patch) < config.min_cells or sum(map(len, patch)) < 10:
+    narrow = patch_fit(cells, center, config, config.plane_radius_m)
+    if narrow is not None:
+        return narrow
+    wide = min(2.0 * config.plane_radius_m, config.voxel_size_m / 1.3)
+    return patch_fit(cells, center, config, wide)
+
+
+def patch_fit(cells: Cells, center: Floats, config: MapConfig, radius: float) -> Plane | None:
+    """Fit in space first, then again to the cells that are near within the first plane."""
+    reach = min(1.3 * radius, config.voxel_size_m)
+    distances = np.linalg.norm(cells.positions - center, axis=1)
+    patch = [cells.arrivals[number] for number in np.flatnonzero(distances <= reach)]
+    away = np.array([cell.mean(axis=0) for cell in patch]) - center
+    spatial = np.linalg.norm(away, axis=1)
+    first = [cell for cell, distance in zip(patch, spatial, strict=True) if distance <= radius]
+    if sum(map(len, first)) < 10:
         return None
+    centroid, values, vectors = principal(first)
+    band = 3.0 * np.sqrt(values[0] / (sum(map(len, first)) - 3)) + 0.1 * radius
+    heights = away @ vectors[:, 0] - (centroid - center) @ vectors[:, 0]
+    inside = np.sqrt(np.maximum(spatial**2 - (away @ vectors[:, 0]) ** 2, 0.0))
+    kept = (inside <= radius) & (np.abs(heights) < band)
+    borders = np.array([
+        np.abs(distances - reach).min(), np.abs(spatial - radius).min(),
+        np.abs(inside - radius).min(), np.abs(np.abs(heights) - band).min(),
+    ])  # fmt: skip
+    second = [cell for cell, keep in zip(patch, kept, strict=True) if keep]
+    if sum(map(len, second)) < 10 or len(second) < config.min_cells:
+        return None
+    return judged(second, config, radius, doubtful=bool(borders.min() < 1e-5))
+
+
+def principal(patch: list[Points]) -> tuple[Floats, Floats, Floats]:
+    """Return mean, ascending eigenvalues and eigenvectors of the scatter of all arrivals."""
     points = np.concatenate(patch)
     centroid = points.mean(axis=0)
-    values, vectors = np.linalg.eigh((points - centroid).T @ (points - centroid))
-    residual_var = values[0] / (len(points) - 5)
+    return centroid, *np.linalg.eigh((points - centroid).T @ (points - centroid))
+
+
+def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: bool) -> Plane:
+    """Return the plane of a patch with the covariance of its normal, and whether it is one."""
+    centroid, values, vectors = principal(patch)
     counts = np.array([len(cell) for cell in patch])
+    count = counts.sum()
+    residual_var = values[0] / (count - 5)
     height, width, length = ((np.array([c.mean(axis=0) for c in patch]) - centroid) @ vectors).T
-    lack_of_fit, num_bins = between_bins(height, np.stack([width, length]), counts, config)
-    variances = values / len(points)
+    along_width, along_length = bending(height, width / radius, length / radius, counts)
+    variances = values / count
     curve = np.polynomial.Polynomial.fit(length, width, 2)
     off_curve = np.sum((width - curve(length)) ** 2) / max(len(patch) - 3, 1)
     criteria = np.array([
@@ -88,36 +124,29 @@ def plane_fit(cells: Cells, center: Floats, config: MapConfig) -> Plane | None:
         variances[1] / config.min_width_m**2,
         variances[1] / (config.min_aspect * variances[2]),
         variances[1] / (4.0 * residual_var),
-        config.max_normal_std_rad**2 * values[1] / lack_of_fit,
+        config.max_normal_std_rad**2 * values[1] / along_width,
         off_curve / config.min_width_m**2,
     ])  # fmt: skip
-    # Rounding turns the axes in the plane by this much, the more the rounder the patch.
-    turn_m = 1e-6 / (1.0 - values[1] / values[2])
-    borders = np.stack([width, length]) * BINS_PER_RADIUS / config.plane_radius_m
-    near_border = np.abs(borders - np.round(borders)).min() < turn_m * BINS_PER_RADIUS
+    # A round patch has no axes of its own: rounding turns them, and the bending with them.
+    round_patch = values[1] > 0.9 * values[2]
+    spread = np.array([along_width, along_length]) / values[1:]
     return Plane(
-        planar=bool(np.all(criteria > 1.0) and num_bins >= config.min_cells),
-        doubtful=bool(np.any(np.abs(criteria - 1.0) < 1e-2) or near_border),
+        planar=bool(np.all(criteria > 1.0)),
+        doubtful=bool(doubtful or round_patch or np.any(np.abs(criteria - 1.0) < 1e-2)),
         normal=vectors[:, 0],
         centroid=centroid,
-        normal_cov=lack_of_fit * (vectors[:, 1:] / values[1:]) @ vectors[:, 1:].T,
-        height_var=max(lack_of_fit, residual_var) / len(points),
+        normal_cov=(vectors[:, 1:] * spread) @ vectors[:, 1:].T,
+        height_var=max(along_width, along_length, residual_var) / count,
         residual_var=residual_var,
     )
 
 
-BINS_PER_RADIUS = 2.5
-
-
-def between_bins(
-    heights: Floats, places: Floats, counts: Floats, config: MapConfig
-) -> tuple[float, int]:
-    """Mean square of cell heights (n,) pooled by their place (2, n) in the plane; and the bins."""
-    bins = np.floor(places * BINS_PER_RADIUS / config.plane_radius_m).clip(-4, 3)
-    _, labels = np.unique(bins.T, axis=0, return_inverse=True)
-    labels = labels.ravel()
-    sums, weights = np.bincount(labels, counts * heights), np.bincount(labels, counts)
-    return float(np.sum(sums**2 / weights) / max(len(sums) - 3, 1)), len(sums)
+def bending(height: Floats, w: Floats, v: Floats, counts: Floats) -> tuple[float, float]:
+    """Mean squares that bending along width w and along length v explains, term after term."""
+    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2, w**3, w**2 * v, w * v**2, v**3], 1)
+    basis, _ = np.linalg.qr(terms * np.sqrt(counts)[:, None])
+    squares = (basis.T @ (np.sqrt(counts) * height)) ** 2
+    return float(squares[[3, 6, 8]].mean()), float(squares[[5, 9, 7]].mean())
 
 
 # The likelihood

@@ -71,7 +71,7 @@ def test_unknown_keys_name_the_nearest(text: str, message: str, tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("map: {voxel_size_m: wide}", "map.voxel_size_m must be float, got 'wide'"),
+        ("map: {voxel_size_m: wide}", "map.voxel_size_m must be a number, got 'wide'"),
         ("map: {voxel_size_m: true}", "map.voxel_size_m must be float, got True"),
         ("map: {voxel_size_m: }", "map.voxel_size_m must be float, got None"),
         ("stein: {num_particles: 30.5}", "stein.num_particles must be int, got 30.5"),

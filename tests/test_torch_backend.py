@@ -154,12 +154,12 @@ def test_an_unmatched_problem_is_its_prior(rng, cpu):
 
 @pytest.mark.parametrize("number", [0, 1, 5])
 def test_mini_batches_agree(rng, cpu, number):
-    """A batch has the same points and the same share, and linearises to the same numbers."""
+    """A batch has the same points and weight, and linearises to the same numbers."""
     problem = random_problem(rng)
     offsets = random_offsets(rng, problem)
-    batch, share = cpu.mini_batch(cpu.load(problem), number, 20)
-    wanted_batch, wanted_share = NUMBA.mini_batch(problem, number, 20)
-    assert share == wanted_share
+    batch = cpu.mini_batch(cpu.load(problem), number, 20)
+    wanted_batch = NUMBA.mini_batch(problem, number, 20)
+    assert batch.efficiency == wanted_batch.efficiency
     gradients, hessians = cpu.linearise(batch, cpu.put(offsets))
     wanted_gradients, wanted_hessians = NUMBA.linearise(wanted_batch, offsets)
     assert_close(cpu.get(gradients), wanted_gradients)

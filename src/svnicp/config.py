@@ -201,7 +201,7 @@ class SteinConfig:
     """exp(-½ d'H̄d / 6), or an isotropic one with median bandwidth (the paper)."""
     start: Literal["laplace", "box"] = "laplace"
     """Particles start around the Gauss-Newton solution, or in the release's box at the guess."""
-    step_size: float = 0.5
+    step_size: float = 0.7
     """Fraction of the Newton step that is taken; a whole one overshoots a common shift."""
     damping: float = 1e-3
     """Relative damping of the Newton system's diagonal."""
