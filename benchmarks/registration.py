@@ -52,7 +52,7 @@ def measure(num_scans: int) -> dict[str, Any]:
         k: dataclasses.replace(default, stein=dataclasses.replace(default.stein, num_particles=k))
         for k in PARTICLES
     }
-    local_map = VoxelMap(default.map)
+    maps = {k: VoxelMap(default.map) for k in PARTICLES}
     rng = np.random.default_rng(1)
     times: dict[str, list[float]] = {}
     errors: list[float] = []
@@ -71,8 +71,8 @@ def measure(num_scans: int) -> dict[str, Any]:
         for k, config in configs.items() if i > 0 else ():
             result = clock(
                 f"K = {k}",
-                lambda config=config, guess=guess, cloud=cloud: register_in_map(
-                    cloud, local_map, T_target_source=guess,
+                lambda k=k, config=config, guess=guess, cloud=cloud: register_in_map(
+                    cloud, maps[k], T_target_source=guess,
                     prior_covariance=np.diag(PRIOR_STD**2), config=config,
                 ),
                 counts,
@@ -82,7 +82,8 @@ def measure(num_scans: int) -> dict[str, Any]:
                     float(np.linalg.norm(se3_log(se3_inverse(result.T_target_source) @ T)[:3]))
                 )
         world = transform_points(T, cloud)
-        clock("insertion", lambda world=world: local_map.insert(world), counts)
+        for local_map in maps.values():
+            clock("insertion", lambda m=local_map, world=world: m.insert(world), counts)
     medians = {name: float(np.median(values)) for name, values in times.items()}
     return {
         "median_ms": medians,

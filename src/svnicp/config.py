@@ -56,9 +56,9 @@ class MapConfig:
     """Patches whose normal is less certain than this are no planes [rad]."""
     min_cells: int = 10
     """Fewest cells in a plane fit."""
-    refit_growth: float = 1.25
+    refit_growth: float = 1.6
     """A fit is renewed when its own cell has grown by this factor."""
-    refit_epochs: int = 10
+    refit_epochs: int = 20
     """A fit is renewed after this many insertions anyway."""
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class MatchConfig:
     """Residual: plane where the map is planar, or point to point everywhere (the paper)."""
     non_planar: Literal["drop", "point"] = "drop"
     """With the plane metric, a map point without a plane is left out, or a point with variance."""
-    num_candidates: int = 4
+    num_candidates: int = 3
     """Map points among which every particle chooses the nearest."""
     max_distance_m: float = 0.5
     """Farther matches are rejected [m]: a distance, not its square."""

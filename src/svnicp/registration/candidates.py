@@ -40,12 +40,20 @@ def spread_source(source: Points, config: SourceConfig) -> Points:
     return source[thinning.spread(source, config.spread_leaf_m, count)]
 
 
-def find_candidates(
-    local_map: VoxelMap, source: Points, T_target_source: Transform, config: Config, reach_m: float
+def find_candidates(  # noqa: PLR0913
+    local_map: VoxelMap,
+    source: Points,
+    T_target_source: Transform,
+    config: Config,
+    reach_m: float,
+    count: int | None = None,
 ) -> Candidates:
-    """The M nearest map points of every source point at this pose, within reach."""
+    """The nearest map points of every source point at this pose, within reach.
+
+    ``count`` of them, ``config.match.num_candidates`` when left out.
+    """
     neighbours = local_map.nearest(
-        transform_points(T_target_source, source), config.match.num_candidates, reach_m
+        transform_points(T_target_source, source), count or config.match.num_candidates, reach_m
     )
     origin = T_target_source[:3, 3].copy()
     T_local = T_target_source.copy()

@@ -58,22 +58,19 @@ def locate(
     T = guess.copy()
     reach = _first_reach(source, prior_covariance, config)
     chosen: Integers | None = None
+    keep: Integers = np.empty(0, dtype=np.int64)
+    candidates: Candidates | None = None
     matched_share, rounds = 0.0, 0
-    candidates = find_candidates(local_map, source, T, config, reach)
     while rounds < MAX_ROUNDS:
         rounds += 1
-        if rounds > 1:
-            points = source if chosen is None else source[chosen]
-            candidates = find_candidates(local_map, points, T, config, reach)
         final = reach <= config.match.max_distance_m
         if chosen is None:
-            keep = choose_points(candidates, T, config)
+            keep = _chosen(local_map, source, T, config, reach)
             if len(keep) < config.match.min_matches:
                 return None
-            candidates = _subset(candidates, keep)
             matched_share = len(keep) / min(len(source), config.source.max_points)
-            if final:
-                chosen = keep
+            chosen = keep if final else None
+        candidates = find_candidates(local_map, source[keep], T, config, reach)
         T_before = T
         for _ in range(STEPS_PER_ROUND):
             step = _linearised(candidates, T, guess, prior_covariance, config, reach)
@@ -85,6 +82,8 @@ def locate(
         if final and _moved_little(T_before, T):
             break
         reach = max(0.5 * reach, config.match.max_distance_m)
+    if candidates is None:
+        return None
     last = _linearised(candidates, T, guess, prior_covariance, config, reach)
     if last is None:
         return None
@@ -98,11 +97,11 @@ def stay(
 ) -> Located | None:
     """The problem around the guess itself, for particles that find their own way (the paper)."""
     reach = config.match.max_distance_m
-    candidates = find_candidates(local_map, source, guess, config, reach)
-    keep = choose_points(candidates, guess, config)
+    keep = _chosen(local_map, source, guess, config, reach)
     if len(keep) < config.match.min_matches:
         return None
-    step = _linearised(_subset(candidates, keep), guess, guess, prior_covariance, config, reach)
+    candidates = find_candidates(local_map, source[keep], guess, config, reach)
+    step = _linearised(candidates, guess, guess, prior_covariance, config, reach)
     if step is None:
         return None
     share = len(keep) / min(len(source), config.source.max_points)
@@ -172,12 +171,12 @@ def _weights(normalised: Floats, matched: npt.NDArray[np.bool_], problem: Proble
     return np.where(matched, weights, 0.0)
 
 
-def _subset(candidates: Candidates, keep: Integers) -> Candidates:
-    """The candidates of these source points only."""
-    return Candidates(
-        np.ascontiguousarray(candidates.points[keep]), np.ascontiguousarray(candidates.rows[keep]),
-        np.ascontiguousarray(candidates.normal_cov[keep]), candidates.origin,
-    )  # fmt: skip
+def _chosen(
+    local_map: VoxelMap, source: Points, T: Transform, config: Config, reach_m: float
+) -> Integers:
+    """Indices of the source points to use at this pose, judged by their nearest map point."""
+    nearest = find_candidates(local_map, source, T, config, reach_m, count=1)
+    return choose_points(nearest, T, config)
 
 
 def _first_reach(source: Points, prior_covariance: Floats, config: Config) -> float:
