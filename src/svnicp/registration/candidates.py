@@ -40,7 +40,7 @@ def spread_source(source: Points, config: SourceConfig) -> Points:
     return source[thinning.spread(source, config.spread_leaf_m, count)]
 
 
-def find_candidates(  # noqa: PLR0913
+def find_candidates(
     local_map: VoxelMap,
     source: Points,
     T_target_source: Transform,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Gauss-Newton to the mode of the posterior, and the problem that particles then explore.
 
-Rounds of: candidates at the present pose, a few Newton steps, a tighter reach. The scale of the
+Coarse rounds come near with the nearest map point of each source point and a shrinking reach; fine
+rounds walk on with all candidates until those found are where they are needed. The scale of the
 residuals is taken anew in each step, so that a bad start is forgiving and a good end is sharp. The
 last round's candidates, scale, reliability and prior make the ``Problem``.
 """
@@ -29,10 +30,12 @@ from svnicp.registration.problem import Problem
 from svnicp.registration.reliability import seen_offsets
 from svnicp.registration.robust import WEIGHT_KINDS, efficiency, residual_scale
 
-MAX_ROUNDS = 12
-STEPS_PER_ROUND = 4
-SETTLED_STEP = np.array([2e-3] * 3 + [2e-4] * 3)
-"""A round that moves less than this [m, rad] is the last."""
+MAX_FINE_ROUNDS = 4
+STEPS_PER_ROUND = 6
+SHORT_STEP = np.array([2e-4] * 3 + [2e-5] * 3)
+"""Newton steps shorter than this [m, rad] end a round."""
+NEAR = np.array([0.03, 0.003])
+"""A round that moves less than this [m, rad] found its candidates where they are needed."""
 
 
 class Located(NamedTuple):
@@ -55,41 +58,34 @@ def locate(
     local_map: VoxelMap, source: Points, guess: Transform, prior_covariance: Floats, config: Config
 ) -> Located | None:
     """Walk from the guess to the mode; None when too few points match."""
-    T = guess.copy()
+    T: Transform | None = guess
     reach = _first_reach(source, prior_covariance, config)
-    chosen: Integers | None = None
-    keep: Integers = np.empty(0, dtype=np.int64)
-    candidates: Candidates | None = None
-    matched_share, rounds = 0.0, 0
-    while rounds < MAX_ROUNDS:
+    rounds = 0
+    while True:
         rounds += 1
-        final = reach <= config.match.max_distance_m
-        if chosen is None:
-            keep = _chosen(local_map, source, T, config, reach)
-            if len(keep) < config.match.min_matches:
-                return None
-            matched_share = len(keep) / min(len(source), config.source.max_points)
-            chosen = keep if final else None
-        candidates = find_candidates(local_map, source[keep], T, config, reach)
-        T_before = T
-        for _ in range(STEPS_PER_ROUND):
-            step = _linearised(candidates, T, guess, prior_covariance, config, reach)
-            if step is None:
-                return None
-            T = orthonormalise(T @ make_transform(so3_exp(step.offset[3:]), step.offset[:3]))
-            if np.all(np.abs(step.offset) < 0.1 * SETTLED_STEP):
-                break
-        if final and _moved_little(T_before, T):
+        nearest = find_candidates(local_map, source, T, config, reach, count=1)
+        keep = choose_points(nearest, T, config)
+        T = _walk(_subset(nearest, keep), T, guess, prior_covariance, config, reach)
+        if T is None:
+            return None
+        if reach <= config.match.max_distance_m:
             break
         reach = max(0.5 * reach, config.match.max_distance_m)
-    if candidates is None:
-        return None
+    fine_rounds = 0
+    while True:
+        rounds, fine_rounds = rounds + 1, fine_rounds + 1
+        T_before = T
+        candidates = find_candidates(local_map, source[keep], T, config, reach)
+        T = _walk(candidates, T, guess, prior_covariance, config, reach)
+        if T is None:
+            return None
+        if fine_rounds == MAX_FINE_ROUNDS or _moved_little(T_before, T):
+            break
     last = _linearised(candidates, T, guess, prior_covariance, config, reach)
     if last is None:
         return None
-    return Located(
-        T, last.problem, last.information, last.scale, last.num_matches, matched_share, rounds
-    )
+    share = len(keep) / min(len(source), config.source.max_points)
+    return Located(T, last.problem, last.information, last.scale, last.num_matches, share, rounds)
 
 
 def stay(
@@ -97,15 +93,28 @@ def stay(
 ) -> Located | None:
     """The problem around the guess itself, for particles that find their own way (the paper)."""
     reach = config.match.max_distance_m
-    keep = _chosen(local_map, source, guess, config, reach)
-    if len(keep) < config.match.min_matches:
-        return None
+    keep = choose_points(find_candidates(local_map, source, guess, config, reach, 1), guess, config)
     candidates = find_candidates(local_map, source[keep], guess, config, reach)
     step = _linearised(candidates, guess, guess, prior_covariance, config, reach)
     if step is None:
         return None
     share = len(keep) / min(len(source), config.source.max_points)
     return Located(guess, step.problem, step.information, step.scale, step.num_matches, share, 1)
+
+
+def _walk(
+    candidates: Candidates, T: Transform, guess: Transform, prior_covariance: Floats,
+    config: Config, reach_m: float,
+) -> Transform | None:  # fmt: skip
+    """Newton steps on the same candidates until they are short; None with too few matches."""
+    for _ in range(STEPS_PER_ROUND):
+        step = _linearised(candidates, T, guess, prior_covariance, config, reach_m)
+        if step is None:
+            return None
+        T = orthonormalise(T @ make_transform(so3_exp(step.offset[3:]), step.offset[:3]))
+        if np.all(np.abs(step.offset) < SHORT_STEP):
+            break
+    return T
 
 
 class _Step(NamedTuple):
@@ -171,12 +180,14 @@ def _weights(normalised: Floats, matched: npt.NDArray[np.bool_], problem: Proble
     return np.where(matched, weights, 0.0)
 
 
-def _chosen(
-    local_map: VoxelMap, source: Points, T: Transform, config: Config, reach_m: float
-) -> Integers:
-    """Indices of the source points to use at this pose, judged by their nearest map point."""
-    nearest = find_candidates(local_map, source, T, config, reach_m, count=1)
-    return choose_points(nearest, T, config)
+def _subset(candidates: Candidates, keep: Integers) -> Candidates:
+    """The candidates of these source points only."""
+    return Candidates(
+        np.ascontiguousarray(candidates.points[keep]),
+        np.ascontiguousarray(candidates.rows[keep]),
+        np.ascontiguousarray(candidates.normal_cov[keep]),
+        candidates.origin,
+    )
 
 
 def _first_reach(source: Points, prior_covariance: Floats, config: Config) -> float:
@@ -190,7 +201,7 @@ def _first_reach(source: Points, prior_covariance: Floats, config: Config) -> fl
 
 
 def _moved_little(T_before: Transform, T_after: Transform) -> bool:
-    """Whether a round changed the pose by less than SETTLED_STEP."""
+    """Whether a round changed the pose by less than NEAR."""
     moved = np.linalg.norm(T_after[:3, 3] - T_before[:3, 3])
     turned = np.linalg.norm(T_after[:3, :3] - T_before[:3, :3]) / np.sqrt(2.0)
-    return bool(moved < SETTLED_STEP[0] and turned < SETTLED_STEP[3])
+    return bool(moved < NEAR[0] and turned < NEAR[1])
