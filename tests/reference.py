@@ -105,7 +105,8 @@ def principal(patch: list[Points]) -> tuple[Floats, Floats, Floats]:
     """Return mean, ascending eigenvalues and eigenvectors of the scatter of all arrivals."""
     points = np.concatenate(patch)
     centroid = points.mean(axis=0)
-    return centroid, *np.linalg.eigh((points - centroid).T @ (points - centroid))
+    values, vectors = np.linalg.eigh((points - centroid).T @ (points - centroid))
+    return centroid, values, vectors
 
 
 def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: bool) -> Plane:

@@ -151,9 +151,12 @@ def test_normal_covariance_lies_in_the_plane(rng: np.random.Generator):
 # When a fit is renewed
 
 
+GROWN = dataclasses.replace(DEFAULT, refit_growth=1.25)
+
+
 def revisited(rng: np.random.Generator) -> tuple[VoxelMap, int, Points]:
     """Return a map, a stored point with four arrivals in its cell, and points of other cells."""
-    local_map = VoxelMap(DEFAULT)
+    local_map = VoxelMap(GROWN)
     cell = PLACE + 0.02 * rng.uniform(-1.0, 1.0, size=(4, 3))
     others = patch(rng) + PLACE
     others = others[np.abs(others[:, :2] - 0.25).max(axis=1) > 0.06]

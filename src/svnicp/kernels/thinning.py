@@ -90,6 +90,7 @@ def spread(points, leaf, count):
 def _share_for(sizes, crowd, count):
     """Points to keep per neighbourhood so that about ``count`` are kept in all."""
     low, high = 0.0, crowd.max()
+    share = high
     for _ in range(40):
         share = 0.5 * (low + high)
         expected = 0.0

@@ -30,11 +30,11 @@ from svnicp.registration.problem import Problem
 from svnicp.registration.reliability import seen_offsets
 from svnicp.registration.robust import WEIGHT_KINDS, efficiency, residual_scale
 
-MAX_FINE_ROUNDS = 4
+MAX_FINE_ROUNDS = 8
 STEPS_PER_ROUND = 6
 SHORT_STEP = np.array([2e-4] * 3 + [2e-5] * 3)
 """Newton steps shorter than this [m, rad] end a round."""
-NEAR = np.array([0.03, 0.003])
+NEAR = np.array([0.005, 0.0005])
 """A round that moves less than this [m, rad] found its candidates where they are needed."""
 
 
