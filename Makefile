@@ -17,7 +17,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(ENV_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -59,6 +59,10 @@ format: $(CHECK_STAMP) ## Rewrite the sources the way `make check` wants them
 .PHONY: bench
 bench: $(BENCH_STAMP) ## Measure registration against a peer in the same run
 	$(BIN)/python -m benchmarks.registration
+
+.PHONY: calibration
+calibration: env ## Redraw the noise 200 times in five scenes: error against reported sigma
+	$(BIN)/python -m benchmarks.calibration
 
 .PHONY: clean
 clean: ## Remove the environment, caches and outputs

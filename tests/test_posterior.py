@@ -268,7 +268,7 @@ def test_directions_without_information_do_not_break_it():
 
 @pytest.mark.parametrize("width", [1.5, 3.0, 10.0])
 def test_efficiency_gives_the_precision_of_the_estimate(width: float, rng: np.random.Generator):
-    """Weighted Hessian and slope of the weighted gradient, with their factors, are the precision."""
+    """Weighted Hessian and slope of the weighted gradient, scaled, are the precision."""
     factors = gaussian_efficiency(width)
     z = rng.standard_normal((8000, 200))
 
