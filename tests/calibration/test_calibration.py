@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Errors against reported covariances over many redraws of the noise; `make calibration` has more."""
+"""Errors against reported covariances over redraws of the noise; `make calibration` has more."""
 
 import functools
 
 import numpy as np
 import pytest
-
 from benchmarks.calibration import PRIOR_STD, SCENES, Trial, anees, prepare, trials
+
 from svnicp.config import Config
 from svnicp.simulation import LidarPattern
 
@@ -30,7 +30,7 @@ def test_errors_are_as_large_as_reported(scene: str):
 
 
 def test_a_bare_corridor_leaves_the_prior_along_it():
-    """Noisy normals do not pass for information: sigma along the axis is the prior's within 15 %."""
+    """Noisy normals are no information: sigma along the axis is that of the prior within 15 %."""
     sigmas = np.sqrt([trial.covariance[0, 0] for trial in redraws("bare corridor", 20)])
     assert np.all(sigmas > 0.85 * PRIOR_STD[0])
     assert np.all(sigmas < 1.15 * PRIOR_STD[0])
