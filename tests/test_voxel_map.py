@@ -168,6 +168,17 @@ def test_later_arrivals_add_evidence_and_move_nothing(rng: np.random.Generator):
     assert grown.sum() == len(positions)
 
 
+def test_arrivals_count_in_their_own_cell_only(rng: np.random.Generator):
+    """Each stored point counts the arrivals of its cell, and none of those that found no room."""
+    config = dataclasses.replace(CELLED, max_points_per_voxel=7)
+    points = rng.uniform(0.0, 1.0, size=(3000, 3))
+    local_map, cells = filled_map(config, points), filled_cells(points, config)
+    counts = local_map.arrays.moments.reshape(-1, 10)[local_map.stored_indices(), 0]
+    _, order = KDTree(cells.positions).query(local_map.points())
+    assert_array_equal(counts, [len(cells.arrivals[cell]) for cell in order])
+    assert counts.sum() < len(points)
+
+
 def test_moments_are_those_of_the_arrivals(rng: np.random.Generator):
     """Count, sum and squares of a cell are those of its arrivals about the voxel's centre."""
     points = rng.uniform(0.2, 0.3, size=(40, 3))
@@ -235,6 +246,18 @@ def test_a_pruned_map_takes_points_again(rng: np.random.Generator):
     assert_array_equal(forgetful.points(), fresh.points())
     one, other = (m.arrays.moments.reshape(-1, 10)[m.stored_indices()] for m in (forgetful, fresh))
     assert_array_equal(one, other)
+
+
+def test_what_is_left_after_pruning_still_knows_its_cells(rng: np.random.Generator):
+    """Points that come again after pruning add evidence to the cells that stayed."""
+    points = rng.uniform(-3.0, 3.0, size=(3000, 3))
+    local_map = filled_map(CELLED, points)
+    local_map.prune(np.array([2.0, 0.0, 0.0]), 2.0)
+    kept = local_map.points()
+    assert 100 < len(kept) < 2000
+    local_map.insert(kept + 1e-5)
+    assert_array_equal(local_map.points()[: len(kept)], kept)
+    assert len(local_map) < len(kept) + 5
 
 
 def test_a_long_drive_has_bounded_memory(rng: np.random.Generator):
