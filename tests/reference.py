@@ -275,9 +275,9 @@ def stein_newton(
 
 
 def crowds(points: Points, leaf: float) -> Floats:
-    """Return the number of points (n,) in each point's leaf and those that share a face with it."""
+    """Return the number of points (n,) in the 3 x 3 x 3 leaves around each point's leaf."""
     leaves = np.floor(points / leaf).astype(np.int64)
-    near = np.abs(leaves[:, None] - leaves[None]).sum(axis=2) <= 1
+    near = np.abs(leaves[:, None] - leaves[None]).max(axis=2) <= 1
     return near.sum(axis=1).astype(np.float64)
 
 

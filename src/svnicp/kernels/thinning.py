@@ -47,15 +47,12 @@ def _leaf_position(table, keys, x, y, z):
     return position
 
 
-FACES = ((-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1))
-
-
 @njit()
 def spread(points, leaf, count):
     """Indices of about ``count`` points, evenly over the surfaces rather than over the beams.
 
-    A point is kept with probability proportional to one over the number of points in its leaf and
-    the six that share a face with it, by systematic sampling in the order given. Keeping "one per
+    A point is kept with probability proportional to one over the number of points in the 27
+    leaves around it, by systematic sampling in the order given. Keeping "one per
     leaf" instead would prefer outliers: a leaf that only noise reaches always keeps its point, and
     a wall that runs obliquely through the leaves then pulls the rotation.
     """
@@ -67,13 +64,14 @@ def spread(points, leaf, count):
         sizes[leaves[n]] += 1.0
     crowd = np.zeros(len(keys))
     for a in range(len(keys)):
-        crowd[a] = sizes[a]
-        for i, j, k in FACES:
-            other = table[
-                _leaf_position(table, keys, keys[a, 0] + i, keys[a, 1] + j, keys[a, 2] + k)
-            ]
-            if other >= 0:
-                crowd[a] += sizes[other]
+        for i in range(-1, 2):
+            for j in range(-1, 2):
+                for k in range(-1, 2):
+                    other = table[
+                        _leaf_position(table, keys, keys[a, 0] + i, keys[a, 1] + j, keys[a, 2] + k)
+                    ]
+                    if other >= 0:
+                        crowd[a] += sizes[other]
     share = _share_for(sizes, crowd, count)
     kept = np.empty(len(points), dtype=np.int64)
     used, passed = 0, 0.5
