@@ -175,7 +175,7 @@ def test_arrivals_count_in_their_own_cell_only(rng: np.random.Generator):
     local_map, cells = filled_map(config, points), filled_cells(points, config)
     counts = local_map.arrays.moments.reshape(-1, 10)[local_map.stored_indices(), 0]
     _, order = KDTree(cells.positions).query(local_map.points())
-    assert_array_equal(counts, [len(cells.arrivals[cell]) for cell in order])
+    assert_array_equal(counts, [len(cells.arrivals[cell]) for cell in np.atleast_1d(order)])
     assert counts.sum() < len(points)
 
 
