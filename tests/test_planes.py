@@ -276,6 +276,17 @@ def test_an_edge_is_no_plane(beside_m: float, rng: np.random.Generator):
     assert not fitted(noisy(rng, walls), np.array([beside_m, 0.0, 0.0])).planar
 
 
+@pytest.mark.parametrize(("max_residual_std_m", "planar"), [(0.06, False), (0.12, True)])
+def test_a_rough_surface_is_no_plane(
+    max_residual_std_m: float, planar: bool, rng: np.random.Generator
+):
+    """Gravel of 8 cm is a plane only for who allows residuals as large as that."""
+    config = dataclasses.replace(
+        DEFAULT, plane_radius_m=0.45, max_residual_std_m=max_residual_std_m
+    )
+    assert fitted(patch(rng, 3000, 0.08), np.zeros(3), config).planar == planar
+
+
 def test_clutter_is_no_plane(rng: np.random.Generator):
     """Leaves all over a volume are no plane."""
     assert not fitted(rng.uniform(-1.0, 1.0, size=(8000, 3)), np.zeros(3)).planar

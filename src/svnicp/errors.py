@@ -14,6 +14,10 @@ class InputError(SvnicpError, ValueError):
     """An array or file that was handed in cannot be used as it is."""
 
 
+class DatasetError(SvnicpError):
+    """A recording that cannot be read, or not as far as it was asked for."""
+
+
 class ConfigError(SvnicpError, ValueError):
     """A configuration value or key that does not make sense."""
 
