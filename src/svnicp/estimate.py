@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What odometry says after every scan."""
