@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Lines of numbers: csv or white space, with or without a header, one row at a time.
+
+Every row keeps its line number, so that a complaint can say where. Values stay text until somebody
+knows what they are: times become integers, the rest floats. Reading is lazy.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite, nan
+from pathlib import Path
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.data.stamps import parse_number
+from svnicp.errors import DatasetError
+
+COMMENT = ("#", "%")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of numbers."""
+
+    path: Path
+    line: int
+    """Number of the line in the file, from 1."""
+    words: list[str]
+    commas: bool = False
+    """Whether the words were separated by commas rather than white space."""
+
+    def error(self, what: str) -> DatasetError:
+        """Error that says where: file and line."""
+        return DatasetError(f"{self.path}, line {self.line}: {what}")
+
+    def number(self, column: int) -> float:
+        """Finite value of one column, or an error that names it."""
+        try:
+            value = float(self.words[column])
+        except ValueError:
+            value = nan
+        if not isfinite(value):
+            raise self.error(
+                f"column {column + 1} has {self.words[column]!r}, which is not a finite number; "
+                "correct or remove the line."
+            )
+        return value
+
+    def numbers(self, columns: list[int]) -> Floats:
+        """(n,) finite values of some columns."""
+        return np.array([self.number(column) for column in columns])
+
+    def time(self, column: int) -> Decimal:
+        """Exact value of a column of times, in the unit of the file."""
+        self.expect(column + 1)
+        value = parse_number(self.words[column])
+        if value is None:
+            raise self.error(
+                f"the time {self.words[column]!r} is not a number; correct or remove the line."
+            )
+        return value
+
+    def expect(self, at_least: int) -> None:
+        """Refuse a row that is too short, as the last one of a file that was cut off is."""
+        if len(self.words) < at_least:
+            raise self.error(
+                f"{at_least} numbers are expected and {len(self.words)} are there; "
+                "the file may be cut off, so correct or remove the line."
+            )
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A file of rows, of which only the header has been read."""
+
+    path: Path
+    header: list[str]
+    """Names of the columns; empty if the file has none."""
+    header_line: int
+    """Number of the header's line, 0 if there is none or it is a comment."""
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows after the header, without comments."""
+        for row in read_lines(self.path):
+            if row.line != self.header_line and not row.words[0].startswith(COMMENT):
+                yield row
+
+
+def open_table(path: str | os.PathLike[str]) -> TextTable:
+    """Look at the first lines of a table of numbers.
+
+    Raises
+    ------
+    DatasetError
+        If there is no such file, or it has no rows.
+    """
+    path = Path(path)
+    header: list[str] = []
+    header_line = 0
+    for row in read_lines(path):
+        comment = row.words[0].startswith(COMMENT)
+        if header_line or (not comment and parse_number(row.words[0]) is not None):
+            return TextTable(path, header, header_line)
+        words = [row.words[0].lstrip("#% "), *row.words[1:]]
+        header = words if words[0] else words[1:]
+        header_line = 0 if comment else row.line
+    raise DatasetError(f"{path}: there are no rows of numbers; copy or record the file again.")
+
+
+def read_lines(path: Path) -> Iterator[Row]:
+    """Yield every line that is not blank, split at commas, or else at white space.
+
+    Raises
+    ------
+    DatasetError
+        If the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as stream:
+            for number, line in enumerate(stream, start=1):
+                text = line.strip()
+                commas = "," in text
+                words = text.rstrip(",").split(",") if commas else text.split()
+                if words:
+                    yield Row(path, number, [word.strip() for word in words], commas)
+    except FileNotFoundError:
+        raise DatasetError(f"{path}: there is no such file; check the path.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DatasetError(f"{path}: the file cannot be read ({reason}); check it.") from None
