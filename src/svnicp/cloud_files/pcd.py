@@ -12,15 +12,7 @@ import numpy as np
 
 from svnicp.arrays import Points
 from svnicp.cloud_files import lzf
-from svnicp.cloud_files.table import (
-    Field,
-    binary_blocks,
-    binary_rows,
-    quote,
-    row_size,
-    text_rows,
-    truncated,
-)
+from svnicp.cloud_files.table import Field, Rows, quote, row_size, truncated
 from svnicp.errors import InputError
 
 END_OF_HEADER = re.compile(rb"(?:^|[\r\n])DATA[ \t]+([^\s]+)[ \t]*(?:\r\n|\n|\r|$)")
@@ -37,6 +29,17 @@ def parse_pcd(data: bytes) -> Points:
     InputError
         If the header is malformed, has no x, y and z, or promises more than there is.
     """
+    return open_pcd(data).points()
+
+
+def open_pcd(data: bytes) -> Rows:
+    """Rows of a PCD file, whatever their fields.
+
+    Raises
+    ------
+    InputError
+        If the header is malformed, or compressed data are cut off.
+    """
     header_end = END_OF_HEADER.search(data)
     if header_end is None:
         raise InputError(
@@ -49,21 +52,21 @@ def parse_pcd(data: bytes) -> Points:
     encoding = header_end.group(1).decode("ascii", errors="replace")
     match encoding:
         case "ascii":
-            return text_rows(body, 0, num_points, fields)
+            return Rows(fields, num_points, body, layout="text")
         case "binary":
-            return binary_rows(body, 0, num_points, fields)
+            return Rows(fields, num_points, body)
         case "binary_compressed":
-            return _compressed(body, num_points, fields)
+            return Rows(fields, num_points, _unpacked(body, num_points, fields), layout="blocks")
     raise InputError(
         f"the encoding {quote(encoding)} is unknown; "
         "export the cloud as ascii, binary or binary_compressed."
     )
 
 
-def _compressed(body: bytes, num_points: int, fields: list[Field]) -> Points:
-    """Points of a compressed body: two sizes, then one LZF stream of whole fields."""
+def _unpacked(body: bytes, num_points: int, fields: list[Field]) -> bytes:
+    """Whole fields of a compressed body: two sizes, then one LZF stream."""
     if num_points == 0:
-        return np.empty((0, 3))
+        return b""
     if len(body) < 8:
         raise truncated(0, num_points)
     packed, unpacked = (int(size) for size in np.frombuffer(body, "<u4", count=2))
@@ -78,7 +81,7 @@ def _compressed(body: bytes, num_points: int, fields: list[Field]) -> Points:
             f"{num_points} points need {num_points * row_size(fields)} bytes and the compressed "
             f"data hold {unpacked}; the header does not belong to the data, so export it again."
         )
-    return binary_blocks(lzf.decompress(stream, unpacked), num_points, fields)
+    return lzf.decompress(stream, unpacked)
 
 
 def _header(text: bytes) -> Header:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svnicp.arrays import Points
-from svnicp.cloud_files.table import Field, binary_rows, quote, row_size, text_rows
+from svnicp.cloud_files.table import Field, Rows, quote, row_size
 from svnicp.errors import InputError
 
 BYTE_ORDERS = {"ascii": "=", "binary_little_endian": "<", "binary_big_endian": ">"}
@@ -42,6 +42,17 @@ def parse_ply(data: bytes) -> Points:
     InputError
         If the header is malformed, has no usable vertices, or promises more than there is.
     """
+    return open_ply(data).points()
+
+
+def open_ply(data: bytes) -> Rows:
+    """Rows of the vertices of a PLY file, whatever their fields.
+
+    Raises
+    ------
+    InputError
+        If the header is malformed, or has no usable vertices.
+    """
     header_end = END_OF_HEADER.search(data)
     if not re.match(rb"ply[ \t]*[\r\n]", data) or header_end is None:
         raise InputError(
@@ -61,8 +72,8 @@ def parse_ply(data: bytes) -> Points:
     body = data[header_end.end() :]
     if encoding == "ascii":
         skip = sum(element.num_rows for element in before)
-        return text_rows(body, skip, vertex.num_rows, vertex.fields)
-    return binary_rows(body, _bytes_before(before), vertex.num_rows, vertex.fields)
+        return Rows(vertex.fields, vertex.num_rows, body, skip, "text")
+    return Rows(vertex.fields, vertex.num_rows, body, _bytes_before(before))
 
 
 def _bytes_before(elements: list[Element]) -> int:

@@ -53,7 +53,7 @@ def read_cloud(path: str | os.PathLike[str], *, bin_columns: int = 4) -> Points:
         If there is no such file, or it cannot be read as a cloud.
     """
     path = Path(path)
-    data = _file_bytes(path)
+    data = file_bytes(path)
     try:
         points = _parse(path, data, bin_columns)
     except InputError as error:
@@ -61,7 +61,7 @@ def read_cloud(path: str | os.PathLike[str], *, bin_columns: int = 4) -> Points:
     return _finite(path, points)
 
 
-def _file_bytes(path: Path) -> bytes:
+def file_bytes(path: Path) -> bytes:
     """Content of a file with a supported extension."""
     try:
         if path.is_dir():

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Tables of points: x, y and z picked out of rows with other fields, as text or as binary.
+"""Tables of points: fields picked out of rows, as text or as binary.
 
 PLY and PCD describe their rows in a header and differ in little else. The number of rows that a
 header claims is checked against the bytes that are there before anything is allocated.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -34,77 +34,97 @@ def row_size(fields: Sequence[Field]) -> int:
     return sum(field.size for field in fields)
 
 
-def xyz_fields(fields: Sequence[Field]) -> list[int]:
-    """Positions of x, y and z among the fields."""
-    names = [field.name for field in fields]
-    missing = [axis for axis in "xyz" if axis not in names]
-    if missing:
-        raise InputError(
-            f"the header has no field {missing[0]} (it has: {quote(' '.join(names))}); "
-            "export the cloud with x, y and z."
-        )
-    positions = [names.index(axis) for axis in "xyz"]
-    if any(fields[position].num_values != 1 for position in positions):
-        raise InputError("x, y and z must be one value each; export the cloud with such fields.")
-    return positions
+class Rows(NamedTuple):
+    """Rows of fields in the body of a file, of which nothing has been read yet."""
 
+    fields: Sequence[Field]
+    num_rows: int
+    """How many the header claims."""
+    body: bytes
+    start: int = 0
+    """What belongs to something else: bytes before binary rows, lines before text."""
+    layout: Literal["text", "rows", "blocks"] = "rows"
+    """Lines of numbers, binary rows, or binary fields one after the other, each for all rows."""
 
-def binary_rows(body: bytes, start: int, num_rows: int, fields: Sequence[Field]) -> Points:
-    """Points from rows stored one after the other, from byte ``start`` on."""
-    positions = xyz_fields(fields)
-    size = row_size(fields)
-    available = max(len(body) - start, 0) // size
-    if available < num_rows:
-        raise truncated(available, num_rows)
-    if num_rows == 0:
-        return np.empty((0, 3))
-    layout = np.dtype(
-        {
-            "names": list("xyz"),
-            "formats": [fields[position].dtype for position in positions],
-            "offsets": [row_size(fields[:position]) for position in positions],
-            "itemsize": size,
-        }
-    )
-    rows = np.frombuffer(body, layout, count=num_rows, offset=start)
-    return stack([rows[axis] for axis in "xyz"])
+    @property
+    def names(self) -> list[str]:
+        """Names of the fields."""
+        return [field.name for field in self.fields]
 
+    def points(self) -> Points:
+        """(n, 3) float64 positions, including those that are not finite."""
+        return stack(self.columns("xyz"))
 
-def binary_blocks(body: bytes, num_rows: int, fields: Sequence[Field]) -> Points:
-    """Points from fields stored one after the other, each for all rows."""
-    positions = xyz_fields(fields)
-    available = len(body) // row_size(fields)
-    if available < num_rows:
-        raise truncated(available, num_rows)
-    return stack(
-        [
-            np.frombuffer(
-                body,
-                fields[position].dtype,
-                count=num_rows,
-                offset=row_size(fields[:position]) * num_rows,
+    def columns(self, names: Sequence[str]) -> list[np.ndarray]:
+        """(n,) values of each of some fields, in the type of the file, or float64 from text.
+
+        Raises
+        ------
+        InputError
+            If there is no such field, or fewer rows than the header claims.
+        """
+        places = [self._place(name) for name in names]
+        if any(self.fields[place].num_values != 1 for place in places):
+            raise InputError(
+                f"{quote(', '.join(names))} must be one value each; "
+                "export the cloud with such fields."
             )
-            for position in positions
+        match self.layout:
+            case "text":
+                return self._text_columns(places)
+            case "rows":
+                return self._row_columns(places)
+        return self._block_columns(places)
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise InputError(
+                f"the header has no field {name} (it has: {quote(' '.join(self.names))}); "
+                "export the cloud with x, y and z."
+            )
+        return self.names.index(name)
+
+    def _row_columns(self, places: list[int]) -> list[np.ndarray]:
+        size = row_size(self.fields)
+        self._expect(max(len(self.body) - self.start, 0) // size)
+        layout = np.dtype(
+            {
+                "names": [str(place) for place in places],
+                "formats": [self.fields[place].dtype for place in places],
+                "offsets": [row_size(self.fields[:place]) for place in places],
+                "itemsize": size,
+            }
+        )
+        if self.num_rows == 0:
+            return [np.empty(0, self.fields[place].dtype) for place in places]
+        rows = np.frombuffer(self.body, layout, count=self.num_rows, offset=self.start)
+        return [rows[str(place)] for place in places]
+
+    def _block_columns(self, places: list[int]) -> list[np.ndarray]:
+        self._expect(len(self.body) // row_size(self.fields))
+        offsets = [row_size(self.fields[:place]) * self.num_rows for place in places]
+        return [
+            np.frombuffer(self.body, self.fields[place].dtype, count=self.num_rows, offset=offset)
+            for place, offset in zip(places, offsets, strict=True)
         ]
-    )
 
+    def _text_columns(self, places: list[int]) -> list[np.ndarray]:
+        columns = [sum(field.num_values for field in self.fields[:place]) for place in places]
+        lines = (line.decode("ascii", errors="replace").strip() for line in self.body.splitlines())
+        rows = [line for line in lines if line][self.start : self.start + self.num_rows]
+        self._expect(len(rows))
+        if self.num_rows == 0:
+            return [np.empty(0) for _ in places]
+        try:
+            return list(np.loadtxt(rows, usecols=columns, comments=None, ndmin=2).T)
+        except ValueError as error:
+            raise InputError(
+                f"a line of points is not numbers ({quote(str(error))}); export the cloud again."
+            ) from None
 
-def text_rows(body: bytes, skip: int, num_rows: int, fields: Sequence[Field]) -> Points:
-    """Points from lines of numbers; ``skip`` lines belong to something else."""
-    positions = xyz_fields(fields)
-    columns = [sum(field.num_values for field in fields[:position]) for position in positions]
-    lines = (line.decode("ascii", errors="replace").strip() for line in body.splitlines())
-    rows = [line for line in lines if line][skip : skip + num_rows]
-    if len(rows) < num_rows:
-        raise truncated(len(rows), num_rows)
-    if num_rows == 0:
-        return np.empty((0, 3))
-    try:
-        return np.loadtxt(rows, usecols=columns, comments=None, ndmin=2)
-    except ValueError as error:
-        raise InputError(
-            f"a line of points is not numbers ({quote(str(error))}); export the cloud again."
-        ) from None
+    def _expect(self, available: int) -> None:
+        if available < self.num_rows:
+            raise truncated(available, self.num_rows)
 
 
 def stack(columns: Sequence[np.ndarray]) -> Points:
