@@ -1,210 +1,176 @@
 # SPDX-License-Identifier: MIT
-"""Ranges of rays in a scene that is one signed-distance function over simple primitives.
+"""Ranges of rays in a scene that is one signed-distance function.
 
-In: a scene as arrays (free boxes, solid boxes, solid cylinders) and rays in the world frame. Out:
-the distance of points to the nearest surface, or the range of each ray. The simulation of LiDAR
-scans stands on it; a new primitive only has to add its distance to ``_distance``.
+In: a scene as arrays and rays in the world frame. Out: the distance of points to the nearest
+surface, or the range and the incidence of each ray. Where a ray meets plain shapes or the ground
+is known in closed form; rough or blended walls are sphere-traced. The simulation of LiDAR scans
+stands on it; a new kind of shape only has to be added to ``shapes``.
 """
 
 import numpy as np
 from numba import prange
 
-from svnicp.arrays import Floats, Points
+from svnicp.arrays import Floats, Integers, Points
 from svnicp.kernels.njit import njit
+from svnicp.kernels.scene_arrays import GROUP_SIZE, Ray, SceneArrays
+from svnicp.kernels.shapes import shape_distance, shape_span, slab_span
+from svnicp.kernels.terrain import ground_height, ground_range
+from svnicp.kernels.walls import plain_wall_range, traced_wall_range, wall_distance
 
-MAX_STEPS = 2000
-"""Only rays that skim a wall for a long way need more than a few dozen."""
-ON_SURFACE_M = 1e-8
-"""A ray this close to a surface has hit it."""
-MIN_STEP_M = 2e-5
-"""No step is shorter, or a ray that just misses a pole would never get past it."""
-CULL_M = 1e-6
-"""A primitive that the ray passes at more than this is left out."""
-SECANT_M = 0.02
-"""The surface is extrapolated linearly when the hit is expected within this length."""
-
-
-# Rows are addressed as (array, index): a view per row would count references across threads.
-
-
-@njit()
-def _depth(x: float, y: float, z: float, boxes: Floats, i: int) -> float:
-    """Return the depth inside box i [m]; minus the distance to it from outside."""
-    dx = max(boxes[i, 0] - x, x - boxes[i, 3])
-    dy = max(boxes[i, 1] - y, y - boxes[i, 4])
-    dz = max(boxes[i, 2] - z, z - boxes[i, 5])
-    outside = max(dx, dy, dz)
-    if outside <= 0.0:
-        return -outside
-    return -np.sqrt(max(dx, 0.0) ** 2 + max(dy, 0.0) ** 2 + max(dz, 0.0) ** 2)
+BLOCK_RAYS = 256
+"""Rays that share scratch memory."""
+CULL_M = 1e-3
+"""A shape is left out when the ray passes its bounding box at more than this."""
+PROBE_M = 1e-4
+"""Normals are differences of distances over this length."""
+WALL, GROUND = -1, -2
+"""What was hit, when it was no solid shape."""
 
 
 @njit()
-def _cylinder_distance(x: float, y: float, z: float, cylinders: Floats, i: int) -> float:
-    """Return the signed distance to vertical cylinder i, positive outside [m]."""
-    dx, dy = x - cylinders[i, 0], y - cylinders[i, 1]
-    radial = np.sqrt(dx * dx + dy * dy) - cylinders[i, 2]
-    vertical = max(cylinders[i, 3] - z, z - cylinders[i, 4])
-    outside = max(radial, vertical)
-    if outside <= 0.0:
-        return outside
-    return np.sqrt(max(radial, 0.0) ** 2 + max(vertical, 0.0) ** 2)
+def _shapes_on_ray(
+    ray: Ray, bounds: Floats, groups: Floats, max_range: float, chosen: Integers
+) -> int:
+    """Write the indices of the shapes whose bounding boxes the ray meets; return their number."""
+    num_chosen, num_shapes = 0, len(bounds)
+    for g in range(len(groups)):
+        if not _meets(ray, groups, g, max_range):
+            continue
+        for i in range(g * GROUP_SIZE, min((g + 1) * GROUP_SIZE, num_shapes)):
+            if _meets(ray, bounds, i, max_range):
+                chosen[num_chosen] = i
+                num_chosen += 1
+    return num_chosen
 
 
 @njit()
-def _distance(
-    x: float, y: float, z: float, free_boxes: Floats, solid_boxes: Floats, cylinders: Floats
-) -> float:
-    """Return a lower bound of the distance to the surface, exact on it; negative in solids [m].
+def _meets(ray: Ray, bounds: Floats, i: int, max_range: float) -> bool:
+    """Return whether the ray meets bounding box i."""
+    span = (0.0, max_range)
+    span = slab_span(ray.ox - bounds[i, 0], ray.ux, bounds[i, 3] + CULL_M, span)
+    span = slab_span(ray.oy - bounds[i, 1], ray.uy, bounds[i, 4] + CULL_M, span)
+    span = slab_span(ray.oz - bounds[i, 2], ray.uz, bounds[i, 5] + CULL_M, span)
+    return span[0] <= span[1]
 
-    A ball inside one free box is inside their union: the deepest box bounds the distance.
-    """
-    nearest = -np.inf
-    for i in range(len(free_boxes)):
-        nearest = max(nearest, _depth(x, y, z, free_boxes, i))
-    for i in range(len(solid_boxes)):
-        nearest = min(nearest, -_depth(x, y, z, solid_boxes, i))
-    for i in range(len(cylinders)):
-        nearest = min(nearest, _cylinder_distance(x, y, z, cylinders, i))
+
+@njit()
+def _solid_hit(
+    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, max_range: float
+) -> tuple[float, int]:
+    """Return the range of the first solid shape ahead and its index; infinity and -1 for none."""
+    nearest, which = np.inf, -1
+    for k in range(num_chosen):
+        enter, leave = shape_span(rows, chosen[k], ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz)
+        if enter <= leave and leave >= 0.0 and max(enter, 0.0) < nearest:
+            nearest, which = max(enter, 0.0), chosen[k]
+    return (nearest, which) if nearest <= max_range else (np.inf, -1)
+
+
+@njit()
+def _scene_distance(scene: SceneArrays, every: Integers, x: float, y: float, z: float) -> float:
+    """Return a lower bound of the distance to the surface, exact on it; negative in solids [m]."""
+    nearest = np.inf
+    if scene.enclosed:
+        nearest = wall_distance(scene, every, len(every), x, y, z)
+    if len(scene.heights) > 0:
+        # No ground steeper than this: its distance is at least the height over it times a cosine.
+        cosine = 1.0 / np.sqrt(1.0 + scene.grid[3] ** 2)
+        nearest = min(nearest, (z - ground_height(scene.heights, scene.grid, x, y)) * cosine)
+    for i in range(len(scene.solid_rows)):
+        nearest = min(nearest, shape_distance(scene.solid_rows, i, x, y, z))
     return nearest
 
 
 @njit(parallel=True)
-def scene_distances(
-    points_world: Points, free_boxes: Floats, solid_boxes: Floats, cylinders: Floats
-) -> Floats:
+def scene_distances(points_world: Points, scene: SceneArrays) -> Floats:
     """Return the signed distance of each point, positive in free space.
 
     Parameters
     ----------
     points_world
         (n, 3) positions [m].
-    free_boxes, solid_boxes
-        (m, 6) lower corner, then upper corner [m].
-    cylinders
-        (m, 5) x, y, radius, bottom, top [m].
+    scene
+        What surrounds them.
 
     Returns
     -------
-    (n,) distances [m]; exact on the surface, never too long in free space.
+    (n,) distances [m]; zero exactly on the surface, never too long in free space.
     """
     distances = np.empty(len(points_world))
+    every = np.arange(len(scene.free_rows))
     for i in prange(len(points_world)):
-        x, y, z = points_world[i]
-        distances[i] = _distance(x, y, z, free_boxes, solid_boxes, cylinders)
+        distances[i] = _scene_distance(
+            scene, every, points_world[i, 0], points_world[i, 1], points_world[i, 2]
+        )
     return distances
 
 
 @njit()
-def _narrow(
-    origin: float, direction: float, lower: float, upper: float, span: tuple[float, float]
-) -> tuple[float, float]:
-    """Return the part of a span of ranges in which one coordinate is within its limits [m]."""
-    below, above = lower - CULL_M - origin, upper + CULL_M - origin
-    if direction == 0.0:
-        return span if below <= 0.0 <= above else (np.inf, -np.inf)
-    first, second = below / direction, above / direction
-    return max(span[0], min(first, second)), min(span[1], max(first, second))
+def _probe(
+    scene: SceneArrays, hit: int, chosen: Integers, num_free: int, x: float, y: float, z: float
+) -> float:
+    """Return the distance to what was hit, up to a factor."""
+    if hit == WALL:
+        return wall_distance(scene, chosen, num_free, x, y, z)
+    if hit == GROUND:
+        return z - ground_height(scene.heights, scene.grid, x, y)
+    return shape_distance(scene.solid_rows, hit, x, y, z)
 
 
 @njit()
-def _boxes_on_ray(origin: Floats, direction: Floats, max_range: float, boxes: Floats) -> Floats:
-    """Return the boxes that the ray meets; the others cannot change where it ends."""
-    kept = np.empty_like(boxes)
-    num_kept = 0
-    for i in range(len(boxes)):
-        span = (0.0, max_range)
-        for axis in range(3):
-            lower, upper = boxes[i, axis], boxes[i, axis + 3]
-            span = _narrow(origin[axis], direction[axis], lower, upper, span)
-        if span[0] <= span[1]:
-            kept[num_kept, :] = boxes[i, :]
-            num_kept += 1
-    return kept[:num_kept]
-
-
-@njit()
-def _cylinders_on_ray(
-    origin: Floats, direction: Floats, max_range: float, cylinders: Floats
-) -> Floats:
-    """Return the cylinders whose bounding box the ray meets."""
-    kept = np.empty_like(cylinders)
-    num_kept = 0
-    for i in range(len(cylinders)):
-        span = (0.0, max_range)
-        radius = cylinders[i, 2]
-        for axis in range(2):
-            centre = cylinders[i, axis]
-            lower, upper = centre - radius, centre + radius
-            span = _narrow(origin[axis], direction[axis], lower, upper, span)
-        span = _narrow(origin[2], direction[2], cylinders[i, 3], cylinders[i, 4], span)
-        if span[0] <= span[1]:
-            kept[num_kept, :] = cylinders[i, :]
-            num_kept += 1
-    return kept[:num_kept]
+def _incidence(
+    ray: Ray, t: float, scene: SceneArrays, hit: int, chosen: Integers, num_free: int
+) -> float:
+    """Return the cosine between a ray and the normal where it ends."""
+    x, y, z = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz
+    h = PROBE_M
+    nx = _probe(scene, hit, chosen, num_free, x + h, y, z)
+    nx -= _probe(scene, hit, chosen, num_free, x - h, y, z)
+    ny = _probe(scene, hit, chosen, num_free, x, y + h, z)
+    ny -= _probe(scene, hit, chosen, num_free, x, y - h, z)
+    nz = _probe(scene, hit, chosen, num_free, x, y, z + h)
+    nz -= _probe(scene, hit, chosen, num_free, x, y, z - h)
+    length = np.sqrt(nx * nx + ny * ny + nz * nz)
+    if length == 0.0:
+        return 1.0
+    return min(abs(nx * ray.ux + ny * ray.uy + nz * ray.uz) / length, 1.0)
 
 
 @njit()
 def _trace_one(
-    origin: Floats,
-    direction: Floats,
-    max_range: float,
-    free_boxes: Floats,
-    solid_boxes: Floats,
-    cylinders: Floats,
-) -> float:
-    """Return the range of one ray [m]; infinity when nothing is hit up to ``max_range``.
-
-    Notation: d is the distance at range t, s the rate at which d shrank over the last step. Steps
-    are as long as a plane of that slope allows, 2 d / (1 + s); the balls around both ends cover
-    such a step if it is not longer than the sum of their radii, otherwise a plain step follows.
-    """
-    ox, oy, oz = origin[0], origin[1], origin[2]
-    ux, uy, uz = direction[0], direction[1], direction[2]
-    t = 0.0
-    d = _distance(ox, oy, oz, free_boxes, solid_boxes, cylinders)
-    s = 1.0
-    for _ in range(MAX_STEPS):
-        if d < ON_SURFACE_M:
-            return t
-        if d < SECANT_M * s:
-            # A skimming ray nears a plane by a constant factor per step; its root is known sooner.
-            # The floor under a solid is no hit: just before the root there must be free space.
-            before, root = t + 0.999 * d / s, t + d / s
-            x, y, z = ox + before * ux, oy + before * uy, oz + before * uz
-            free = _distance(x, y, z, free_boxes, solid_boxes, cylinders) > 0.0
-            x, y, z = ox + root * ux, oy + root * uy, oz + root * uz
-            d_root = _distance(x, y, z, free_boxes, solid_boxes, cylinders)
-            if free and abs(d_root) < ON_SURFACE_M:
-                return root
-        step = max(max(1.0, 1.98 / max(1.0 + s, 0.05)) * d, MIN_STEP_M)
-        end = t + step
-        x, y, z = ox + end * ux, oy + end * uy, oz + end * uz
-        d_end = _distance(x, y, z, free_boxes, solid_boxes, cylinders)
-        if step > d and step > d + d_end:
-            step = max(d, MIN_STEP_M)
-            end = t + step
-            x, y, z = ox + end * ux, oy + end * uy, oz + end * uz
-            d_end = _distance(x, y, z, free_boxes, solid_boxes, cylinders)
-        s = (d - d_end) / step
-        if d_end < 0.0:
-            return t + d / s
-        t, d = end, d_end
-        if t > max_range:
-            return np.inf
-    return np.inf
+    ray: Ray, scene: SceneArrays, max_range: float, chosen: Integers, spans: Floats
+) -> tuple[float, float]:
+    """Return range and incidence of one ray; infinity and 0 when nothing is hit."""
+    num_solid = _shapes_on_ray(ray, scene.solid_bounds, scene.solid_groups, max_range, chosen)
+    nearest, hit = _solid_hit(ray, scene.solid_rows, chosen, num_solid, max_range)
+    if len(scene.heights) > 0:
+        ox, oy, oz, ux, uy, uz = ray
+        reach = ground_range(
+            scene.heights, scene.grid, scene.tile_tops,
+            ox, oy, oz, ux, uy, uz, min(nearest, max_range),
+        )  # fmt: skip
+        if reach < nearest:
+            nearest, hit = reach, GROUND
+    num_free = 0
+    if scene.enclosed:
+        limit = min(nearest, max_range)
+        num_free = _shapes_on_ray(ray, scene.free_bounds, scene.free_groups, limit, chosen)
+        if scene.blend == 0.0 and len(scene.roughness) == 0:
+            reach = plain_wall_range(ray, scene.free_rows, chosen, num_free, spans, limit)
+        else:
+            reach = traced_wall_range(ray, scene, chosen, num_free, limit)
+        if reach < nearest:
+            nearest, hit = reach, WALL
+    if nearest > max_range:
+        return np.inf, 0.0
+    return nearest, _incidence(ray, nearest, scene, hit, chosen, num_free)
 
 
 @njit(parallel=True)
 def trace_rays(
-    origins_world: Points,
-    directions_world: Points,
-    max_range: float,
-    free_boxes: Floats,
-    solid_boxes: Floats,
-    cylinders: Floats,
-) -> Floats:
-    """Return the range at which each ray meets the scene's surface.
+    origins_world: Points, directions_world: Points, max_range: float, scene: SceneArrays
+) -> tuple[Floats, Floats]:
+    """Return where each ray meets the scene's surface, and how steeply.
 
     Parameters
     ----------
@@ -214,23 +180,25 @@ def trace_rays(
         (n, 3) unit vectors.
     max_range
         Rays are followed up to here [m].
-    free_boxes, solid_boxes, cylinders
-        As in ``scene_distances``.
+    scene
+        What surrounds them.
 
     Returns
     -------
-    (n,) ranges [m]; infinity where nothing is hit within ``max_range``.
+    (n,) ranges [m], infinity where nothing is hit within ``max_range``; (n,) cosines of the angle
+    between ray and surface normal, 0 where nothing is hit.
     """
-    ranges = np.empty(len(directions_world))
-    for i in prange(len(directions_world)):  # rays are independent: same bits for any threads
-        origin, direction = origins_world[i], directions_world[i]
-        reached = _trace_one(
-            origin,
-            direction,
-            max_range,
-            _boxes_on_ray(origin, direction, max_range, free_boxes),
-            _boxes_on_ray(origin, direction, max_range, solid_boxes),
-            _cylinders_on_ray(origin, direction, max_range, cylinders),
-        )
-        ranges[i] = reached if reached <= max_range else np.inf
-    return ranges
+    num_rays = len(directions_world)
+    ranges, cosines = np.empty(num_rays), np.empty(num_rays)
+    num_shapes = max(len(scene.free_rows), len(scene.solid_rows))
+    # Rays are independent and write only their own result: same bits for any number of threads.
+    for block in prange((num_rays + BLOCK_RAYS - 1) // BLOCK_RAYS):
+        chosen = np.empty(num_shapes, np.int64)
+        spans = np.empty((len(scene.free_rows), 2))
+        for i in range(block * BLOCK_RAYS, min((block + 1) * BLOCK_RAYS, num_rays)):
+            ray = Ray(
+                origins_world[i, 0], origins_world[i, 1], origins_world[i, 2],
+                directions_world[i, 0], directions_world[i, 1], directions_world[i, 2],
+            )  # fmt: skip
+            ranges[i], cosines[i] = _trace_one(ray, scene, max_range, chosen, spans)
+    return ranges, cosines

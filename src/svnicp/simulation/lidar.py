@@ -13,7 +13,7 @@ import numpy as np
 from svnicp.arrays import Floats, Points, Transform
 from svnicp.errors import ConfigError, InputError
 from svnicp.kernels.sphere_trace import trace_rays
-from svnicp.simulation.scene import Scene
+from svnicp.simulation.geometry import Scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +124,11 @@ def cast(scene: Scene, T_world_lidar: Transform, pattern: LidarPattern) -> Rays:
             "move it into free space."
         )
     directions = pattern.directions()
-    ranges = trace_rays(
+    ranges, _ = trace_rays(
         np.tile(origin_world, (len(directions), 1)),
         np.ascontiguousarray(directions @ T_world_lidar[:3, :3].T),
         pattern.max_range_m,
-        scene.free_boxes,
-        scene.solid_boxes,
-        scene.solid_cylinders,
+        scene.arrays,
     )
     seen = np.isfinite(ranges) & (ranges >= pattern.min_range_m)
     return Rays(directions[seen], ranges[seen])

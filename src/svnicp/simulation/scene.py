@@ -6,14 +6,11 @@ can start there. Corridors run along x. What each scene offers a registration is
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
-from svnicp.arrays import Floats, Points
-from svnicp.errors import InputError
-from svnicp.kernels.sphere_trace import scene_distances
+from svnicp.simulation.geometry import Scene
 
 SENSOR_START = (0.0, 0.0, 1.5)
 """A position that is free in every scene [m]."""
@@ -22,60 +19,6 @@ ENDLESS_M = 120.0
 """An endless corridor reaches from minus to plus this along x [m]."""
 FAR_M = 400.0
 """Half side of the box that stands for open space; beyond the range of any sensor [m]."""
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """Static surroundings as one signed-distance function.
-
-    Parameters
-    ----------
-    name
-        What the scene is called in tables and file names.
-    free_boxes
-        (m, 6) lower corner, then upper corner [m]. Neighbours must overlap: where two boxes only
-        touch, the distance is zero and a ray stops as if there were a wall.
-    solid_boxes
-        (m, 6) boxes that stand in the free space [m].
-    solid_cylinders
-        (m, 5) vertical cylinders: x, y, radius, bottom, top [m].
-    """
-
-    name: str
-    free_boxes: Floats
-    solid_boxes: Floats = field(default_factory=lambda: np.empty((0, 6)))
-    solid_cylinders: Floats = field(default_factory=lambda: np.empty((0, 5)))
-
-    def __post_init__(self) -> None:
-        for attribute, width in (("free_boxes", 6), ("solid_boxes", 6), ("solid_cylinders", 5)):
-            values = np.ascontiguousarray(getattr(self, attribute), dtype=np.float64)
-            if values.ndim != 2 or values.shape[1] != width:
-                raise InputError(
-                    f"{attribute} of scene {self.name!r} must have shape (m, {width}), "
-                    f"got {values.shape}."
-                )
-            object.__setattr__(self, attribute, values)
-        boxes = np.concatenate([self.free_boxes, self.solid_boxes])
-        if not np.all(boxes[:, :3] < boxes[:, 3:]):
-            raise InputError(
-                f"A box of scene {self.name!r} is empty: give its lower corner first, then its "
-                "upper corner."
-            )
-
-    def distance(self, points_world: Points) -> Floats:
-        """Return the signed distance of each point to the surface, positive in free space.
-
-        Parameters
-        ----------
-        points_world
-            (n, 3) positions [m].
-
-        Returns
-        -------
-        (n,) distances [m]: zero exactly on the surface, in free space never too long.
-        """
-        points = np.ascontiguousarray(points_world, dtype=np.float64)
-        return scene_distances(points, self.free_boxes, self.solid_boxes, self.solid_cylinders)
 
 
 def room() -> Scene:

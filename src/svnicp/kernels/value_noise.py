@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Smooth deterministic noise in space: the roughness of rock in simulated scenes.
+
+Random values sit on the corners of a cubic lattice and are blended smoothly in between. The values
+come from hashing the corner's integers, so the noise never repeats and needs no memory.
+"""
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.kernels.njit import njit
+
+STEEPEST = 1.5 * np.sqrt(3.0)
+"""No gradient of noise on a unit lattice is longer: 1.5 is the blend's slope, per axis."""
+_SCALE = 1.0 / (1 << 24)
+
+
+@njit()
+def _corner(i: int, j: int, k: int) -> float:
+    """Return a random value in [0, 1) for three integers."""
+    mixed = (i * 0x8DA6B343) ^ (j * 0xD8163841) ^ (k * 0xCB1AB31F)
+    mixed = (mixed ^ (mixed >> 15)) * 0x2C1B3C6D
+    mixed = (mixed ^ (mixed >> 12)) * 0x297A2D39
+    return ((mixed ^ (mixed >> 15)) & 0xFFFFFF) * _SCALE
+
+
+@njit()
+def _between(low: float, high: float, weight: float) -> float:
+    return low + weight * (high - low)
+
+
+@njit()
+def value_noise(x: float, y: float, z: float, seed: int) -> float:
+    """Return smooth noise in [0, 1] at a point, on a lattice of unit cells."""
+    i, j, k = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
+    x, y, z = x - i, y - j, z - k
+    x, y, z = x * x * (3.0 - 2.0 * x), y * y * (3.0 - 2.0 * y), z * z * (3.0 - 2.0 * z)
+    i += 7919 * seed
+    low = _between(
+        _between(_corner(i, j, k), _corner(i + 1, j, k), x),
+        _between(_corner(i, j + 1, k), _corner(i + 1, j + 1, k), x),
+        y,
+    )
+    high = _between(
+        _between(_corner(i, j, k + 1), _corner(i + 1, j, k + 1), x),
+        _between(_corner(i, j + 1, k + 1), _corner(i + 1, j + 1, k + 1), x),
+        y,
+    )
+    return _between(low, high, z)
+
+
+@njit()
+def roughness_at(octaves: Floats, x: float, y: float, z: float) -> float:
+    """Return the sum of octaves at a point [m]; rows are amplitude, one over length, seed."""
+    total = 0.0
+    for i in range(len(octaves)):
+        scale = octaves[i, 1]
+        total += octaves[i, 0] * value_noise(x * scale, y * scale, z * scale, int(octaves[i, 2]))
+    return total
