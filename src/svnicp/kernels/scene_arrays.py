@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A simulated scene as arrays that compiled code can take, and the rays that are sent through it.
 
-Python builds them (``svnicp.simulation.geometry``), ``sphere_trace`` reads them.
+Python builds them (``svnicp.simulation.geometry``), ``sphere_trace`` reads them. Inner loops are
+handed the arrays one by one: taking one out of a tuple counts references, which costs more than
+the arithmetic.
 """
 
 from typing import NamedTuple
@@ -12,11 +14,27 @@ GROUP_SIZE = 8
 """Neighbouring shapes that share a bounding box."""
 
 
+class Wall(NamedTuple):
+    """How the border of the free shapes looks."""
+
+    enclosed: bool
+    """Whether only the free shapes are free; otherwise all space is, and there is no wall."""
+    blend: float
+    """Length over which the union of free shapes is smoothed [m]."""
+    roughness: float
+    """Rock stands out into free space by at most this much [m]."""
+    frequency: float
+    """One over the length over which it varies [1/m]."""
+    seed: int
+    """Which rock."""
+    steepness: float
+    """Lipschitz constant of the distance to the rough wall; 1 when smooth."""
+
+
 class SceneArrays(NamedTuple):
     """A scene: free space is a union of shapes above the ground, minus solid shapes.
 
-    Shapes come in an order in which neighbours in space are neighbours in the table. The tuple is
-    flat because parallel loops take no nested ones.
+    Shapes come in an order in which neighbours in space are neighbours in the table.
     """
 
     free_rows: Floats
@@ -29,14 +47,7 @@ class SceneArrays(NamedTuple):
     """(k, 9) solid shapes, then their boxes and the boxes of their groups."""
     solid_bounds: Floats
     solid_groups: Floats
-    enclosed: bool
-    """Whether only the free shapes are free; otherwise all space is."""
-    blend: float
-    """Length over which the union of free shapes is smoothed [m]."""
-    roughness: Floats
-    """(k, 3) octaves that move walls into free space: amplitude [m], 1 / length [1/m], seed."""
-    steepness: float
-    """Lipschitz constant of the distance to a rough wall; 1 when smooth."""
+    wall: Wall
     heights: Floats
     """(nx, ny) heights of the ground [m], empty without ground; see ``svnicp.kernels.terrain``."""
     grid: Floats

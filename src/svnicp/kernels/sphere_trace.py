@@ -12,7 +12,7 @@ from numba import prange
 
 from svnicp.arrays import Floats, Integers, Points
 from svnicp.kernels.njit import njit
-from svnicp.kernels.scene_arrays import GROUP_SIZE, Ray, SceneArrays
+from svnicp.kernels.scene_arrays import GROUP_SIZE, Ray, SceneArrays, Wall
 from svnicp.kernels.shapes import shape_distance, shape_span, slab_span
 from svnicp.kernels.terrain import ground_height, ground_range
 from svnicp.kernels.walls import plain_wall_range, traced_wall_range, wall_distance
@@ -23,8 +23,6 @@ CULL_M = 1e-3
 """A shape is left out when the ray passes its bounding box at more than this."""
 PROBE_M = 1e-4
 """Normals are differences of distances over this length."""
-WALL, GROUND = -1, -2
-"""What was hit, when it was no solid shape."""
 
 
 @njit()
@@ -54,31 +52,21 @@ def _meets(ray: Ray, bounds: Floats, i: int, max_range: float) -> bool:
 
 
 @njit()
-def _solid_hit(
-    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, max_range: float
-) -> tuple[float, int]:
+def _solid_hit(ray: Ray, rows: Floats, chosen: Integers, num_chosen: int) -> tuple[float, int]:
     """Return the range of the first solid shape ahead and its index; infinity and -1 for none."""
     nearest, which = np.inf, -1
     for k in range(num_chosen):
         enter, leave = shape_span(rows, chosen[k], ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz)
         if enter <= leave and leave >= 0.0 and max(enter, 0.0) < nearest:
             nearest, which = max(enter, 0.0), chosen[k]
-    return (nearest, which) if nearest <= max_range else (np.inf, -1)
+    return nearest, which
 
 
 @njit()
-def _scene_distance(scene: SceneArrays, every: Integers, x: float, y: float, z: float) -> float:
-    """Return a lower bound of the distance to the surface, exact on it; negative in solids [m]."""
-    nearest = np.inf
-    if scene.enclosed:
-        nearest = wall_distance(scene, every, len(every), x, y, z)
-    if len(scene.heights) > 0:
-        # No ground steeper than this: its distance is at least the height over it times a cosine.
-        cosine = 1.0 / np.sqrt(1.0 + scene.grid[3] ** 2)
-        nearest = min(nearest, (z - ground_height(scene.heights, scene.grid, x, y)) * cosine)
-    for i in range(len(scene.solid_rows)):
-        nearest = min(nearest, shape_distance(scene.solid_rows, i, x, y, z))
-    return nearest
+def _ground_distance(heights: Floats, grid: Floats, x: float, y: float, z: float) -> float:
+    """Return a lower bound of the distance to the ground, negative in it [m]."""
+    # No ground is steeper than grid[3]: the distance is the height over it times a cosine, or more.
+    return (z - ground_height(heights, grid, x, y)) / np.sqrt(1.0 + grid[3] ** 2)
 
 
 @njit(parallel=True)
@@ -96,40 +84,28 @@ def scene_distances(points_world: Points, scene: SceneArrays) -> Floats:
     -------
     (n,) distances [m]; zero exactly on the surface, never too long in free space.
     """
+    free_rows, solid_rows = scene.free_rows, scene.solid_rows
+    enclosed, blend, roughness, frequency, seed, steepness = scene.wall
+    heights, grid = scene.heights, scene.grid
     distances = np.empty(len(points_world))
-    every = np.arange(len(scene.free_rows))
+    every = np.arange(len(free_rows))
     for i in prange(len(points_world)):
-        distances[i] = _scene_distance(
-            scene, every, points_world[i, 0], points_world[i, 1], points_world[i, 2]
-        )
+        x, y, z = points_world[i, 0], points_world[i, 1], points_world[i, 2]
+        nearest = np.inf
+        if enclosed:
+            wall = Wall(enclosed, blend, roughness, frequency, seed, steepness)
+            nearest = wall_distance(free_rows, every, len(every), wall, x, y, z)
+        if len(heights) > 0:
+            nearest = min(nearest, _ground_distance(heights, grid, x, y, z))
+        for k in range(len(solid_rows)):
+            nearest = min(nearest, shape_distance(solid_rows, k, x, y, z))
+        distances[i] = nearest
     return distances
 
 
 @njit()
-def _probe(
-    scene: SceneArrays, hit: int, chosen: Integers, num_free: int, x: float, y: float, z: float
-) -> float:
-    """Return the distance to what was hit, up to a factor."""
-    if hit == WALL:
-        return wall_distance(scene, chosen, num_free, x, y, z)
-    if hit == GROUND:
-        return z - ground_height(scene.heights, scene.grid, x, y)
-    return shape_distance(scene.solid_rows, hit, x, y, z)
-
-
-@njit()
-def _incidence(
-    ray: Ray, t: float, scene: SceneArrays, hit: int, chosen: Integers, num_free: int
-) -> float:
-    """Return the cosine between a ray and the normal where it ends."""
-    x, y, z = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz
-    h = PROBE_M
-    nx = _probe(scene, hit, chosen, num_free, x + h, y, z)
-    nx -= _probe(scene, hit, chosen, num_free, x - h, y, z)
-    ny = _probe(scene, hit, chosen, num_free, x, y + h, z)
-    ny -= _probe(scene, hit, chosen, num_free, x, y - h, z)
-    nz = _probe(scene, hit, chosen, num_free, x, y, z + h)
-    nz -= _probe(scene, hit, chosen, num_free, x, y, z - h)
+def _cosine(ray: Ray, nx: float, ny: float, nz: float) -> float:
+    """Return the cosine between a ray and a normal of any length."""
     length = np.sqrt(nx * nx + ny * ny + nz * nz)
     if length == 0.0:
         return 1.0
@@ -137,33 +113,48 @@ def _incidence(
 
 
 @njit()
-def _trace_one(
-    ray: Ray, scene: SceneArrays, max_range: float, chosen: Integers, spans: Floats
-) -> tuple[float, float]:
-    """Return range and incidence of one ray; infinity and 0 when nothing is hit."""
-    num_solid = _shapes_on_ray(ray, scene.solid_bounds, scene.solid_groups, max_range, chosen)
-    nearest, hit = _solid_hit(ray, scene.solid_rows, chosen, num_solid, max_range)
-    if len(scene.heights) > 0:
-        ox, oy, oz, ux, uy, uz = ray
-        reach = ground_range(
-            scene.heights, scene.grid, scene.tile_tops,
-            ox, oy, oz, ux, uy, uz, min(nearest, max_range),
-        )  # fmt: skip
-        if reach < nearest:
-            nearest, hit = reach, GROUND
-    num_free = 0
-    if scene.enclosed:
-        limit = min(nearest, max_range)
-        num_free = _shapes_on_ray(ray, scene.free_bounds, scene.free_groups, limit, chosen)
-        if scene.blend == 0.0 and len(scene.roughness) == 0:
-            reach = plain_wall_range(ray, scene.free_rows, chosen, num_free, spans, limit)
-        else:
-            reach = traced_wall_range(ray, scene, chosen, num_free, limit)
-        if reach < nearest:
-            nearest, hit = reach, WALL
-    if nearest > max_range:
-        return np.inf, 0.0
-    return nearest, _incidence(ray, nearest, scene, hit, chosen, num_free)
+def _solid_incidence(ray: Ray, t: float, rows: Floats, i: int) -> float:
+    """Return the cosine between a ray and the surface of solid shape i where it ends."""
+    x, y, z, h = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz, PROBE_M
+    nx = shape_distance(rows, i, x + h, y, z) - shape_distance(rows, i, x - h, y, z)
+    ny = shape_distance(rows, i, x, y + h, z) - shape_distance(rows, i, x, y - h, z)
+    nz = shape_distance(rows, i, x, y, z + h) - shape_distance(rows, i, x, y, z - h)
+    return _cosine(ray, nx, ny, nz)
+
+
+@njit()
+def _wall_incidence(
+    ray: Ray, t: float, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall
+) -> float:
+    """Return the cosine between a ray and the wall where it ends."""
+    x, y, z = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz
+    normal = (0.0, 0.0, 0.0)
+    for side in (-PROBE_M, PROBE_M):
+        nx = wall_distance(rows, chosen, num_chosen, wall, x + side, y, z)
+        ny = wall_distance(rows, chosen, num_chosen, wall, x, y + side, z)
+        nz = wall_distance(rows, chosen, num_chosen, wall, x, y, z + side)
+        normal = (nx - normal[0], ny - normal[1], nz - normal[2])
+    return _cosine(ray, normal[0], normal[1], normal[2])
+
+
+@njit()
+def _ground_incidence(ray: Ray, t: float, heights: Floats, grid: Floats) -> float:
+    """Return the cosine between a ray and the ground where it ends."""
+    x, y, h = ray.ox + t * ray.ux, ray.oy + t * ray.uy, PROBE_M
+    nx = ground_height(heights, grid, x - h, y) - ground_height(heights, grid, x + h, y)
+    ny = ground_height(heights, grid, x, y - h) - ground_height(heights, grid, x, y + h)
+    return _cosine(ray, nx, ny, 2.0 * h)
+
+
+@njit()
+def _wall_hit(
+    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall, spans: Floats,
+    max_range: float,
+) -> float:  # fmt: skip
+    """Return the range at which a ray meets the wall; more than ``max_range`` when it does not."""
+    if wall.blend == 0.0 and wall.roughness == 0.0:
+        return plain_wall_range(ray, rows, chosen, num_chosen, spans, max_range)
+    return traced_wall_range(ray, rows, chosen, num_chosen, wall, max_range)
 
 
 @njit(parallel=True)
@@ -188,17 +179,40 @@ def trace_rays(
     (n,) ranges [m], infinity where nothing is hit within ``max_range``; (n,) cosines of the angle
     between ray and surface normal, 0 where nothing is hit.
     """
+    free_rows, free_bounds, free_groups = scene.free_rows, scene.free_bounds, scene.free_groups
+    solid_rows, solid_bounds, solid_groups = (
+        scene.solid_rows,
+        scene.solid_bounds,
+        scene.solid_groups,
+    )
+    enclosed, blend, roughness, frequency, seed, steepness = scene.wall
+    heights, grid, tops = scene.heights, scene.grid, scene.tile_tops
     num_rays = len(directions_world)
-    ranges, cosines = np.empty(num_rays), np.empty(num_rays)
-    num_shapes = max(len(scene.free_rows), len(scene.solid_rows))
+    ranges, cosines = np.full(num_rays, np.inf), np.zeros(num_rays)
     # Rays are independent and write only their own result: same bits for any number of threads.
     for block in prange((num_rays + BLOCK_RAYS - 1) // BLOCK_RAYS):
-        chosen = np.empty(num_shapes, np.int64)
-        spans = np.empty((len(scene.free_rows), 2))
+        chosen = np.empty(max(len(free_rows), len(solid_rows)), np.int64)
+        spans = np.empty((len(free_rows), 2))
+        wall = Wall(enclosed, blend, roughness, frequency, seed, steepness)
         for i in range(block * BLOCK_RAYS, min((block + 1) * BLOCK_RAYS, num_rays)):
-            ray = Ray(
-                origins_world[i, 0], origins_world[i, 1], origins_world[i, 2],
-                directions_world[i, 0], directions_world[i, 1], directions_world[i, 2],
-            )  # fmt: skip
-            ranges[i], cosines[i] = _trace_one(ray, scene, max_range, chosen, spans)
+            ox, oy, oz = origins_world[i, 0], origins_world[i, 1], origins_world[i, 2]
+            ux, uy, uz = directions_world[i, 0], directions_world[i, 1], directions_world[i, 2]
+            ray = Ray(ox, oy, oz, ux, uy, uz)
+            limit = max_range
+            num_chosen = _shapes_on_ray(ray, solid_bounds, solid_groups, limit, chosen)
+            reach, which = _solid_hit(ray, solid_rows, chosen, num_chosen)
+            if reach <= limit:
+                limit = ranges[i] = reach
+                cosines[i] = _solid_incidence(ray, reach, solid_rows, which)
+            if len(heights) > 0:
+                reach = ground_range(heights, grid, tops, ox, oy, oz, ux, uy, uz, limit)
+                if reach <= limit:
+                    limit = ranges[i] = reach
+                    cosines[i] = _ground_incidence(ray, reach, heights, grid)
+            if enclosed:
+                num_chosen = _shapes_on_ray(ray, free_bounds, free_groups, limit, chosen)
+                reach = _wall_hit(ray, free_rows, chosen, num_chosen, wall, spans, limit)
+                if reach <= limit:
+                    ranges[i] = reach
+                    cosines[i] = _wall_incidence(ray, reach, free_rows, chosen, num_chosen, wall)
     return ranges, cosines

@@ -10,9 +10,9 @@ import numpy as np
 
 from svnicp.arrays import Floats, Integers
 from svnicp.kernels.njit import njit
-from svnicp.kernels.scene_arrays import Ray, SceneArrays
+from svnicp.kernels.scene_arrays import Ray, Wall
 from svnicp.kernels.shapes import shape_distance, shape_span
-from svnicp.kernels.value_noise import roughness_at
+from svnicp.kernels.value_noise import rock_noise
 
 MAX_STEPS = 2000
 """Only rays that skim a rough wall for a long way need more than a few dozen."""
@@ -47,7 +47,7 @@ def plain_wall_range(
 
 @njit()
 def wall_distance(
-    scene: SceneArrays, chosen: Integers, num_chosen: int, x: float, y: float, z: float
+    rows: Floats, chosen: Integers, num_chosen: int, wall: Wall, x: float, y: float, z: float
 ) -> float:
     """Return a lower bound of the distance to the walls of some free shapes, exact on them [m].
 
@@ -56,26 +56,24 @@ def wall_distance(
     """
     deepest, second = -np.inf, -np.inf
     for k in range(num_chosen):
-        depth = -shape_distance(scene.free_rows, chosen[k], x, y, z)
+        depth = -shape_distance(rows, chosen[k], x, y, z)
         if depth > deepest:
             deepest, second = depth, deepest
         elif depth > second:
             second = depth
-    if scene.blend > 0.0 and deepest - second < scene.blend:
-        deepest += (scene.blend - (deepest - second)) ** 2 / (4.0 * scene.blend)
-    if len(scene.roughness) == 0:
+    if wall.blend > 0.0 and deepest - second < wall.blend:
+        deepest += (wall.blend - (deepest - second)) ** 2 / (4.0 * wall.blend)
+    if wall.roughness == 0.0:
         return deepest
-    highest = 0.0
-    for k in range(len(scene.roughness)):
-        highest += scene.roughness[k, 0]
-    if deepest > 2.0 * highest:
-        return deepest - highest
-    return (deepest - roughness_at(scene.roughness, x, y, z)) / scene.steepness
+    if deepest > 2.0 * wall.roughness:
+        return deepest - wall.roughness
+    f = wall.frequency
+    return (deepest - wall.roughness * rock_noise(x * f, y * f, z * f, wall.seed)) / wall.steepness
 
 
 @njit()
 def traced_wall_range(
-    ray: Ray, scene: SceneArrays, chosen: Integers, num_chosen: int, max_range: float
+    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall, max_range: float
 ) -> float:
     """Return the range of a rough or blended wall [m]; infinity when it is beyond ``max_range``.
 
@@ -85,7 +83,7 @@ def traced_wall_range(
     """
     ox, oy, oz, ux, uy, uz = ray
     t, s = 0.0, 1.0
-    d = wall_distance(scene, chosen, num_chosen, ox, oy, oz)
+    d = wall_distance(rows, chosen, num_chosen, wall, ox, oy, oz)
     for _ in range(MAX_STEPS):
         if d < ON_SURFACE_M:
             return t
@@ -93,17 +91,17 @@ def traced_wall_range(
             # A skimming ray nears a wall by a constant factor per step; its root is known sooner.
             root = t + d / s
             x, y, z = ox + root * ux, oy + root * uy, oz + root * uz
-            if abs(wall_distance(scene, chosen, num_chosen, x, y, z)) < ON_SURFACE_M:
+            if abs(wall_distance(rows, chosen, num_chosen, wall, x, y, z)) < ON_SURFACE_M:
                 return root
         step = max(max(1.0, 1.98 / max(1.0 + s, 0.05)) * d, MIN_STEP_M)
         end = t + step
         x, y, z = ox + end * ux, oy + end * uy, oz + end * uz
-        d_end = wall_distance(scene, chosen, num_chosen, x, y, z)
+        d_end = wall_distance(rows, chosen, num_chosen, wall, x, y, z)
         if step > d and step > d + d_end:
             step = max(d, MIN_STEP_M)
             end = t + step
             x, y, z = ox + end * ux, oy + end * uy, oz + end * uz
-            d_end = wall_distance(scene, chosen, num_chosen, x, y, z)
+            d_end = wall_distance(rows, chosen, num_chosen, wall, x, y, z)
         s = (d - d_end) / step
         if d_end < 0.0:
             return t + d / s

@@ -13,7 +13,7 @@ import numpy as np
 
 from svnicp.arrays import Floats, Points
 from svnicp.errors import InputError
-from svnicp.kernels.scene_arrays import SceneArrays
+from svnicp.kernels.scene_arrays import SceneArrays, Wall
 from svnicp.kernels.sphere_trace import scene_distances
 from svnicp.kernels.terrain import TILE_CELLS
 from svnicp.kernels.value_noise import STEEPEST
@@ -34,11 +34,6 @@ _WIDTHS = {
     "solid_bars": 7,
     "solid_yaw_boxes": 7,
 }
-
-
-def _rows(width: int) -> Floats:
-    """Return a field without any shape."""
-    return field(default_factory=lambda: np.empty((0, width)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +126,9 @@ class Scene:
     """
 
     name: str
-    free_boxes: Floats = _rows(6)
-    solid_boxes: Floats = _rows(6)
-    solid_cylinders: Floats = _rows(5)
+    free_boxes: Floats = field(default_factory=lambda: np.empty((0, 6)))
+    solid_boxes: Floats = field(default_factory=lambda: np.empty((0, 6)))
+    solid_cylinders: Floats = field(default_factory=lambda: np.empty((0, 5)))
     free_tubes: Floats = field(kw_only=True, default_factory=lambda: np.empty((0, 7)))
     free_yaw_boxes: Floats = field(kw_only=True, default_factory=lambda: np.empty((0, 7)))
     solid_bars: Floats = field(kw_only=True, default_factory=lambda: np.empty((0, 7)))
@@ -180,7 +175,6 @@ class Scene:
     @cached_property
     def arrays(self) -> SceneArrays:
         """The same for compiled code."""
-        octaves = self._octaves()
         free = np.concatenate(
             [
                 box_rows(self.free_boxes),
@@ -202,23 +196,23 @@ class Scene:
             # A shape that is farther than 1.25 blends from a point does not change its distance.
             *shape_table(free, margin_m=1.25 * self.blend_m),
             *shape_table(solid),
-            enclosed=len(free) > 0,
-            blend=float(self.blend_m),
-            roughness=octaves,
-            steepness=1.0 + STEEPEST * float(octaves[:, 0] @ octaves[:, 1]),
+            wall=self._wall(enclosed=len(free) > 0),
             heights=heights,
             grid=grid,
             tile_tops=tile_tops,
         )
 
-    def _octaves(self) -> Floats:
-        """Return the roughness as two octaves: amplitude [m], 1 / length [1/m], seed."""
-        if self.roughness_m == 0.0:
-            return np.empty((0, 3))
-        coarse = [self.roughness_m * 2.0 / 3.0, 1.0 / self.roughness_length_m]
-        fine = [self.roughness_m / 3.0, 2.0 / self.roughness_length_m]
-        seed = 2.0 * self.roughness_seed
-        return np.array([[*coarse, seed], [*fine, seed + 1.0]])
+    def _wall(self, *, enclosed: bool) -> Wall:
+        """Return how the border of the free shapes looks."""
+        frequency = 1.0 / self.roughness_length_m
+        return Wall(
+            enclosed,
+            blend=float(self.blend_m),
+            roughness=float(self.roughness_m),
+            frequency=frequency,
+            seed=int(self.roughness_seed),
+            steepness=1.0 + STEEPEST * self.roughness_m * frequency,
+        )
 
     def distance(self, points_world: Points) -> Floats:
         """Return the signed distance of each point to the surface, positive in free space.
