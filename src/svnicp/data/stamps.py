@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from decimal import Decimal, InvalidOperation
-from math import log
+from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
@@ -91,21 +91,25 @@ def time_unit(values: Sequence[Decimal], usual_period_s: float, named: str = "")
         return TimeUnit(
             label.group(1).removesuffix("ec"), f'the column is called "{named.strip()}"'
         )
+    step = _median_step(values)
+
+    def factor_from_usual(name: str) -> float:
+        return exp(abs(log(step * UNITS_NS[name] / NS_PER_S / usual_period_s))) if step else 1.0
+
     largest = max(abs(float(value)) for value in values)
     for name, unit_ns in UNITS_NS.items():
-        if EPOCH_S[0] <= largest * unit_ns / NS_PER_S <= EPOCH_S[1]:
+        since_1970 = EPOCH_S[0] <= largest * unit_ns / NS_PER_S <= EPOCH_S[1]
+        if since_1970 and factor_from_usual(name) < 1000.0:
             return TimeUnit(name, f"numbers around {largest:.3g} are {name} since 1970")
-    if len(values) < 2:
-        return TimeUnit("s", "a single small number")
-    steps = np.diff(np.array([float(value) for value in values]))
-    step = float(np.median(np.abs(steps[steps != 0.0]))) if np.any(steps != 0.0) else 0.0
     if step == 0.0:
-        return TimeUnit("s", "all numbers are equal")
+        return TimeUnit("s", "nothing tells it")
+    return TimeUnit(min(UNITS_NS, key=factor_from_usual), f"the numbers are {step:.6g} apart")
 
-    def distance(name: str) -> float:
-        return abs(log(step * UNITS_NS[name] / NS_PER_S / usual_period_s))
 
-    return TimeUnit(min(UNITS_NS, key=distance), f"the numbers are {step:.6g} apart")
+def _median_step(values: Sequence[Decimal]) -> float:
+    """Typical difference of neighbours that differ, 0 if none do."""
+    steps = np.abs(np.diff(np.array([float(value) for value in values])))
+    return float(np.median(steps[steps > 0.0])) if np.any(steps > 0.0) else 0.0
 
 
 def increasing(stamps_ns: Integers) -> np.ndarray:

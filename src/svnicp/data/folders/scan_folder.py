@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""What all recordings in folders share: timed cloud files, and perhaps an IMU, become a Dataset.
+
+A scan is read when the iteration reaches it. A file that cannot be read ends the iteration with its
+name, after everything before it has been handed out. Empty scans are handed out, too, and counted.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from svnicp.arrays import Transform
+from svnicp.cloud_files.scan_cloud import ScanCloud, read_scan_cloud
+from svnicp.data.dataset import Dataset, DatasetInfo, Finding
+from svnicp.data.folders.scan_times import TimedFiles
+from svnicp.data.measurements import ImuSample, Scan
+from svnicp.data.ros.point_time_detection import (
+    TIME_FIELDS,
+    TimeSample,
+    detect_point_times,
+)
+from svnicp.data.ros.point_times import PointTimeOptions, PointTimes, to_ns
+from svnicp.data.stamps import median_period_s
+from svnicp.data.trajectory import Trajectory
+from svnicp.errors import DatasetError, InputError
+
+LOOKED_AT = 3
+"""Scans that are read to find out about the times of points."""
+
+ReadScan = Callable[[Path], ScanCloud]
+
+log = logging.getLogger(__name__)
+
+
+class ImuSource(Protocol):
+    """Samples of an IMU, and what is known about them."""
+
+    findings: tuple[Finding, ...]
+    period_s: float | None
+
+    def samples(self) -> Iterator[ImuSample]:
+        """Yield the samples in the order of time."""
+        ...
+
+
+def read_table_scan(path: Path) -> ScanCloud:
+    """Scan of a .pcd, .ply or .npy file, with the times of its points where it has them."""
+    try:
+        return read_scan_cloud(path, time_fields=TIME_FIELDS)
+    except InputError as error:
+        raise DatasetError(str(error)) from None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FolderParts:
+    """What a recording in a folder consists of."""
+
+    name: str
+    kind: str
+    files: TimedFiles
+    read: ReadScan
+    """Reads one file; raises a `DatasetError` that names it."""
+    T_body_lidar: Transform
+    imu: ImuSource | None = None
+    ground_truth: Trajectory | None = None
+    point_times: PointTimeOptions = field(default_factory=PointTimeOptions)
+    findings: tuple[Finding, ...] = ()
+    sensor: str = ""
+    imu_name: str = ""
+
+
+class ScanFolder(Dataset):
+    """A recording with one file per scan."""
+
+    def __init__(self, parts: FolderParts) -> None:
+        self.name = parts.name
+        self.T_body_lidar = parts.T_body_lidar
+        self.ground_truth = parts.ground_truth
+        self._parts = parts
+        self._times = self._detected_times()
+
+    def info(self) -> DatasetInfo:
+        """Return what is known without reading the scans."""
+        parts, stamps_ns = self._parts, self._parts.files.stamps_ns
+        return DatasetInfo(
+            kind=parts.kind,
+            num_scans=len(stamps_ns),
+            duration_s=float(stamps_ns[-1] - stamps_ns[0]) * 1e-9,
+            scan_period_s=median_period_s(stamps_ns),
+            imu_period_s=parts.imu.period_s if parts.imu else None,
+            sensor=parts.sensor,
+            imu=parts.imu_name,
+            findings=(
+                *parts.findings,
+                *parts.files.findings,
+                self._time_finding(),
+                *(parts.imu.findings if parts.imu else ()),
+            ),
+        )
+
+    def scans(self) -> Iterator[Scan]:
+        """Yield the scans in the order of time, reading each when it is asked for."""
+        files = self._parts.files
+        empty: list[str] = []
+        dropped = 0
+        try:
+            for path, stamp_ns in zip(files.paths, files.stamps_ns, strict=True):
+                cloud = self._parts.read(path)
+                dropped += cloud.dropped
+                if len(cloud.points) == 0:
+                    empty.append(path.name)
+                yield self._scan(cloud, int(stamp_ns))
+        finally:
+            self._say(empty, dropped)
+
+    def imu_samples(self) -> Iterator[ImuSample]:
+        """Yield the IMU samples in the order of time; none without an IMU."""
+        return self._parts.imu.samples() if self._parts.imu else iter(())
+
+    def _scan(self, cloud: ScanCloud, stamp_ns: int) -> Scan:
+        if self._times is None or cloud.times is None or len(cloud.points) == 0:
+            return Scan(stamp_ns, cloud.points)
+        if self._stamped_by_points(self._times):
+            times_ns = to_ns(cloud.times, self._times.unit)
+            return Scan(int(times_ns.min()), cloud.points, times_ns)
+        start_ns, times_ns = self._times.apply(cloud.times, stamp_ns)
+        return Scan(start_ns, cloud.points, times_ns)
+
+    def _stamped_by_points(self, times: PointTimes) -> bool:
+        """Whether the points know better than an assumed rate when a scan was taken."""
+        return self._parts.files.assumed and times.absolute
+
+    def _detected_times(self) -> PointTimes | None:
+        files = self._parts.files
+        samples, time_field = [], ""
+        for path, stamp_ns in zip(files.paths[:LOOKED_AT], files.stamps_ns, strict=False):
+            try:
+                cloud = self._parts.read(path)
+            except DatasetError:
+                break  # the iteration says so when it gets there, after what is good
+            if cloud.times is not None and len(cloud.times):
+                samples.append(TimeSample(int(stamp_ns), np.asarray(cloud.times)))
+                time_field = cloud.time_field
+        return detect_point_times(time_field, samples, self._parts.point_times) if samples else None
+
+    def _time_finding(self) -> Finding:
+        if self._times is None:
+            return Finding(
+                "point time", "none: all points of a scan are taken as simultaneous", "", ""
+            )
+        if self._stamped_by_points(self._times):
+            words = f"absolute, in {self._times.unit}; they also say when a scan starts"
+            return Finding("point time", words, self._times.evidence, "--point-time-unit")
+        return self._times.finding()
+
+    def _say(self, empty: list[str], dropped: int) -> None:
+        if dropped:
+            log.warning("%s: dropped %d points that are not finite.", self.name, dropped)
+        if empty:
+            log.warning(
+                "%s: %d scans have no usable points (the first is %s).",
+                *(self.name, len(empty), empty[0]),
+            )
