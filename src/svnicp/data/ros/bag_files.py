@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""The files of a recording: which belong together, how each can be read, and all of them as one.
+
+A recording is a .bag, .mcap or .db3 file, a folder of split ones, or the folder of a ROS 2 bag. A
+file whose index is missing or damaged is read from the front as far as it goes.
+"""
+
+import heapq
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from svnicp.data.ros.indexed_files import KINDS, IndexedFile
+from svnicp.data.ros.raw_message import BagFile, Contents, RawMessage, Topic
+from svnicp.data.ros.scan_bag1 import scan_bag1
+from svnicp.data.ros.scan_mcap import scan_mcap
+from svnicp.data.ros.scanned_files import ScannedFile
+from svnicp.errors import DatasetError
+
+logger = logging.getLogger(__name__)
+
+SUFFIXES = (".bag", ".mcap", ".db3", ".active")
+"""Endings of bag files; "drive.bag.active" is what a killed ROS 1 recorder leaves."""
+
+
+def is_ros_recording(path: Path) -> bool:
+    """Whether a path looks like a bag file, a folder of them, or a ROS 2 bag."""
+    if path.is_dir():
+        return bool(_files_of(path))
+    return path.suffix in SUFFIXES
+
+
+def open_files(paths: Sequence[Path]) -> list[BagFile]:
+    """Open the files of a recording.
+
+    Raises
+    ------
+    DatasetError
+        If there are none, or one cannot be read at all.
+    """
+    files = [file for path in paths for file in _open(path)]
+    if not files:
+        raise DatasetError(f"{paths[0]} has no .bag, .mcap or .db3 file.")
+    return files
+
+
+def all_contents(files: Sequence[BagFile]) -> Contents:
+    """Contents of all files together, topics by name."""
+    counts: dict[tuple[str, str], int] = {}
+    parts = [file.contents() for file in files]
+    for topic in (topic for part in parts for topic in part.topics):
+        key = topic.name, topic.msgtype
+        counts[key] = counts.get(key, 0) + topic.num_messages
+    return Contents(
+        [Topic(name, msgtype, count) for (name, msgtype), count in sorted(counts.items())],
+        min(part.start_ns for part in parts),
+        max(part.end_ns for part in parts),
+    )
+
+
+def all_messages(
+    files: Sequence[BagFile], topics: Collection[str], since_ns: int = 0
+) -> Iterator[RawMessage]:
+    """Messages of some topics in all files, recorded since some time, in the order of recording."""
+    streams = (file.messages(topics, since_ns) for file in files)
+    return heapq.merge(*streams, key=lambda message: message.log_ns)
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """Bag files in a folder, of the first format that there is."""
+    for suffix in SUFFIXES:
+        if found := sorted(folder.glob(f"*{suffix}")):
+            return found
+    return [folder] if (folder / "metadata.yaml").is_file() else []
+
+
+def _open(path: Path) -> list[BagFile]:
+    """Open one file or folder."""
+    if not path.exists():
+        raise DatasetError(f"{path} does not exist.")
+    if path.is_dir():
+        return _open_folder(path)
+    if path.suffix not in SUFFIXES:
+        raise DatasetError(f"{path} is not a .bag, .mcap or .db3 file.")
+    return [_open_file(path)]
+
+
+def _open_folder(folder: Path) -> list[BagFile]:
+    """Open the folder of a ROS 2 bag as a whole, others and damaged ones file by file."""
+    files = _files_of(folder)
+    if (folder / "metadata.yaml").is_file():
+        whole = IndexedFile(folder)
+        try:
+            whole.contents()
+        except Exception as error:  # lz4, zstd, sqlite, yaml: each fails in its own way
+            if files == [folder]:
+                raise DatasetError(f"{folder} cannot be read: {error}") from None
+            logger.warning("%s is read file by file, because as a bag %s", folder, _reason(error))
+        else:
+            return [whole]
+    return [_open_file(file) for file in files]
+
+
+def _open_file(path: Path) -> BagFile:
+    """Open one file by its index, or from the front if that fails."""
+    if path.stat().st_size == 0:
+        raise DatasetError(f"{path} is empty; copy or record it again.")
+    if path.suffix == ".active":
+        return _open_from_front(path, "it was never closed")
+    indexed = IndexedFile(path)
+    try:
+        indexed.contents()
+    except Exception as error:  # lz4, zstd, sqlite: each fails in its own way
+        return _open_from_front(path, _reason(error))
+    log = path.with_name(f"{path.name}-wal")
+    if path.suffix == ".db3" and log.is_file() and log.stat().st_size:
+        logger.warning(
+            "%s was not closed, and the messages in %s are missing: to add them, run sqlite3 on "
+            '"%s" with "PRAGMA wal_checkpoint".', path, log.name, path,
+        )  # fmt: skip
+    return indexed
+
+
+def _open_from_front(path: Path, reason: str) -> BagFile:
+    """Open a file that has no usable index."""
+    if path.suffix == ".db3":
+        raise DatasetError(
+            f"{path} is damaged ({reason}); try to repair it: "
+            f'sqlite3 "{path.name}" .recover | sqlite3 repaired.db3'
+        )
+    is_mcap = path.suffix == ".mcap"
+    kind = KINDS[".mcap" if is_mcap else ".bag"]
+    scanned = ScannedFile(path, kind, scan_mcap if is_mcap else scan_bag1)
+    count = sum(topic.num_messages for topic in scanned.contents().topics)
+    if count == 0:
+        raise DatasetError(
+            f"{path} holds no message that can be read ({reason}); copy or record it again."
+        )
+    if scanned.cut_by is not None:
+        logger.warning(
+            "%s was cut off (%s); its first %d messages are used.", path, scanned.cut_by, count
+        )
+    return scanned
+
+
+def _reason(error: Exception) -> str:
+    """Error of a library in a few words."""
+    return str(error).rstrip(".") or type(error).__name__

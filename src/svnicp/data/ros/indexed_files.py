@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Bag files that are whole, read through the rosbags package.
+
+Only its readers are used, not its message definitions: messages stay bytes here, so a bag with
+types that nobody can parse is as good as any other.
+"""
+
+import logging
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from rosbags.rosbag1 import Reader as Reader1
+from rosbags.rosbag2 import Reader as Reader2
+from rosbags.rosbag2 import ReaderError
+from rosbags.rosbag2.storage_mcap import McapReader
+
+from svnicp.data.ros.raw_message import Contents, RawMessage, Topic, short_type
+from svnicp.data.ros.wire import Encoding
+
+logger = logging.getLogger(__name__)
+
+KINDS = {".bag": "ROS 1 bag", ".mcap": "ROS 2 bag (MCAP)", ".db3": "ROS 2 bag (SQLite)"}
+
+
+class IndexedFile:
+    """A bag with an index: a .bag, .mcap or .db3 file, or the folder of a ROS 2 bag."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._encoding: Encoding = "ros1" if path.suffix == ".bag" else "cdr"
+        stored = [path, *(sorted(path.iterdir()) if path.is_dir() else ())]
+        suffixes = [file.suffix for file in stored]
+        self.kind = next((KINDS[suffix] for suffix in suffixes if suffix in KINDS), "ROS 2 bag")
+
+    def contents(self) -> Contents:
+        """Return what the index says; fails in many ways if the file is damaged."""
+        with self._reader() as reader:
+            _require_index(reader)
+            topics = [
+                Topic(connection.topic, short_type(connection.msgtype), connection.msgcount)
+                for connection in reader.connections
+            ]
+            return Contents(topics, reader.start_time, reader.end_time - 1)
+
+    def messages(self, topics: Collection[str], since_ns: int = 0) -> Iterator[RawMessage]:
+        """Yield the messages of some topics; ends early, with a warning, where data are damaged."""
+        with self._reader() as reader:
+            chosen = [c for c in reader.connections if c.topic in topics]
+            if not chosen:  # to rosbags, none means all
+                return
+            stored = reader.messages(connections=chosen, start=since_ns)
+            while True:
+                try:
+                    connection, log_ns, data = next(stored)
+                except StopIteration:
+                    return
+                except Exception as error:  # lz4, zstd, sqlite: each fails in its own way
+                    logger.warning(
+                        "%s is damaged (%s): %s ends there.",
+                        self.path, error, ", ".join(topics),
+                    )  # fmt: skip
+                    return
+                yield RawMessage(connection.topic, log_ns, bytes(data), self._encoding)
+
+    def _reader(self) -> Reader1 | Reader2:
+        return Reader1(self.path) if self._encoding == "ros1" else Reader2(self.path)
+
+
+def _require_index(reader: Reader1 | Reader2) -> None:
+    """Refuse MCAP files without chunks: rosbags gives up on them where they are out of order."""
+    if isinstance(reader, Reader2):
+        for storage in getattr(reader.storage, "storages", [reader.storage]):
+            if isinstance(storage, McapReader) and storage.connections and not storage.chunks:
+                raise ReaderError("it has no chunks")

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The messages of a ROS 1 bag from the front, without its index.
+
+A bag is a sequence of records: a header of named fields, then data. Chunks hold the records of
+connections and messages, compressed or not. A recorder that is killed leaves its last chunk open,
+with a length of zero and its records after it; they are read like those of a chunk.
+"""
+
+import bz2
+import struct
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import BinaryIO
+
+import lz4.frame
+
+from svnicp.data.ros.scanned_files import (
+    Channel,
+    FileCutError,
+    StoredMessage,
+    read_exactly,
+    remaining,
+)
+from svnicp.errors import DatasetError
+
+MAGIC = b"#ROSBAG V2.0\n"
+MESSAGE, CHUNK, CONNECTION = 0x02, 0x05, 0x07
+DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    "none": bytes,
+    "bz2": bz2.decompress,
+    "lz4": lz4.frame.decompress,
+}
+
+Fields = dict[str, bytes]
+
+
+def scan_bag1(file: BinaryIO) -> Iterator[StoredMessage]:
+    """Yield the messages of a bag in the order in which they were written.
+
+    Raises
+    ------
+    FileCutError
+        Where the file ends early or is damaged.
+    DatasetError
+        If it is no ROS 1 bag of version 2.0.
+    """
+    if file.read(len(MAGIC)) != MAGIC:
+        raise DatasetError(f"{file.name} is not a ROS 1 bag of version 2.0.")
+    channels: dict[bytes, Channel] = {}
+    for head, data in _records(file):
+        kind = _kind(head)
+        if kind == CONNECTION:
+            fields = _fields(data)
+            msgtype = fields.get("type", b"").decode(errors="replace")
+            topic = head["topic"].decode(errors="replace")
+            channels[head["conn"]] = Channel(topic, msgtype, "ros1")
+        elif kind == MESSAGE and head["conn"] in channels:
+            seconds, nanoseconds = struct.unpack("<II", head["time"])
+            log_ns = seconds * 1_000_000_000 + nanoseconds
+            yield StoredMessage(channels[head["conn"]], log_ns, data)
+
+
+def _records(file: BinaryIO) -> Iterator[tuple[Fields, bytes]]:
+    """Yield the records of a file to its end, those in chunks like all others."""
+    while start := file.read(4):
+        head, data, whole = _record(file, start)
+        if _kind(head) == CHUNK:
+            yield from _chunk_records(head, data, whole)
+        elif whole:
+            yield head, data
+        if not whole:
+            raise FileCutError("it ends in the middle of a record")
+
+
+def _record(file: BinaryIO, start: bytes) -> tuple[Fields, bytes, bool]:
+    """Header of a record, its data, and whether they are all there."""
+    head = _fields(_sized(file, start))
+    (size,) = struct.unpack("<I", read_exactly(file, 4))
+    data = file.read(min(size, remaining(file)))
+    return head, data, len(data) == size
+
+
+def _chunk_records(head: Fields, data: bytes, whole: bool) -> Iterator[tuple[Fields, bytes]]:
+    """Yield the records inside a chunk; of a cut one, those that are whole."""
+    compression = head.get("compression", b"none").decode(errors="replace")
+    if not whole and compression != "none":
+        return
+    try:
+        inner = BytesIO(DECOMPRESSORS[compression](data))
+    except Exception as error:  # each library has errors of its own
+        raise FileCutError(f"a chunk cannot be decompressed ({error})") from None
+    while start := inner.read(4):
+        inner_head, inner_data, inner_whole = _record(inner, start)
+        if not inner_whole:
+            return
+        yield inner_head, inner_data
+
+
+def _kind(head: Fields) -> int:
+    """Return what a record is."""
+    return int.from_bytes(head.get("op", b""), "little")
+
+
+def _sized(file: BinaryIO, start: bytes) -> bytes:
+    """Bytes that follow their length, of which the first four bytes are read already."""
+    if len(start) < 4:
+        raise FileCutError("it ends in the middle of a record")
+    return read_exactly(file, struct.unpack("<I", start)[0])
+
+
+def _fields(header: bytes) -> Fields:
+    """Named fields of a record's header."""
+    fields: Fields = {}
+    position = 0
+    while position + 4 <= len(header):
+        (size,) = struct.unpack_from("<I", header, position)
+        name, _, value = header[position + 4 : position + 4 + size].partition(b"=")
+        fields[name.decode(errors="replace")] = value
+        position += 4 + size
+    return fields

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What was wrong with a stream of measurements, counted as it goes by and said once at the end.
+
+A recording of an hour with a bad minute should give one line for it, not six hundred, and the other
+59 minutes.
+"""
+
+import logging
+from collections import Counter
+
+logger = logging.getLogger(__name__)
+
+
+class Tally:
+    """Counts the faults of one stream and keeps its stamps increasing.
+
+    Parameters
+    ----------
+    what
+        What the stream is made of, in the plural: "scans of /points".
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.num_messages = 0
+        self.counts: Counter[str] = Counter()
+        """How often each fault was met."""
+        self._first: dict[str, str] = {}
+        self._latest_ns: int | None = None
+
+    def message(self) -> None:
+        """Count one more message; faults that are met from now on are of this one."""
+        self.num_messages += 1
+
+    def fault(self, fault: str, reason: str = "") -> None:
+        """Count a fault of the present message."""
+        self.counts[fault] += 1
+        place = f"message {self.num_messages}"
+        self._first.setdefault(fault, f"{place}: {reason}" if reason else place)
+
+    def is_later(self, stamp_ns: int) -> bool:
+        """Whether a stamp is later than all before; counts it as a fault otherwise."""
+        latest_ns = self._latest_ns
+        if latest_ns is not None and stamp_ns <= latest_ns:
+            self.fault(REPEATED if stamp_ns == latest_ns else BACKWARD)
+            return False
+        self._latest_ns = stamp_ns
+        return True
+
+    def report(self) -> None:
+        """Warn of every kind of fault that was met."""
+        for fault, count in self.counts.items():
+            logger.warning(
+                "%d of %d %s %s (first: %s).",
+                count, self.num_messages, self.what, fault, self._first[fault].rstrip("."),
+            )  # fmt: skip
+
+
+UNREADABLE = "could not be read and were left out"
+REPEATED = "had the same stamp as the one before and were left out"
+BACKWARD = "had a stamp earlier than one before and were left out"
+EMPTY = "had no valid point"
+ODD_TIMES = "had impossible point times, which were ignored"
