@@ -2,8 +2,11 @@
 """Small datasets and estimates for the tests of what is written to disk."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from rosbags.highlevel import AnyReader
 
 from svnicp.data import Dataset, DatasetInfo, ImuSample, Scan, Trajectory
 from svnicp.estimate import Estimate
@@ -30,7 +33,8 @@ class SmallDataset(Dataset):
         ]
         if truth:
             stamps_ns = START_NS + 25_000_000 * np.arange(4 * num_scans + 1)
-            steps = np.arange(len(stamps_ns))[:, None] * [0.1, 0.02, 0.01, 0.001, 0.002, 0.03]
+            step = np.array([0.1, 0.02, 0.01, 0.001, 0.002, 0.03])
+            steps = np.arange(float(len(stamps_ns)))[:, None] * step
             self.ground_truth = Trajectory(stamps_ns, se3_exp(steps))
 
     def _scan(self, rng: np.random.Generator, index: int, *, times: bool) -> Scan:
@@ -86,3 +90,13 @@ def make_estimate(index: int, *, ok: bool = True, num_particles: int = 3) -> Est
         innovation=rng.normal(size=6),
         particles=T_world_body @ se3_exp(0.01 * rng.normal(size=(num_particles, 6))),
     )
+
+
+def read_messages(path: Path) -> dict[str, list[tuple[int, Any]]]:
+    """Read a bag with rosbags: times [ns] and messages by topic."""
+    found: dict[str, list[tuple[int, Any]]] = {}
+    with AnyReader([path]) as reader:
+        for connection, time_ns, raw in reader.messages():
+            message = reader.deserialize(raw, connection.msgtype)
+            found.setdefault(connection.topic, []).append((time_ns, message))
+    return found

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Datasets written as bags and folders, and read back by other people's readers."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from recording_inputs import SmallDataset
 from rosbags.highlevel import AnyReader
 
+from recording_inputs import SmallDataset, read_messages
 from svnicp.data import ImuSample, Scan
 from svnicp.data.quaternions import quat_to_rotation
 from svnicp.data.trajectory_files import read_kitti, read_tum
@@ -23,22 +21,12 @@ def stamp_of(header) -> int:
     return header.stamp.sec * 1_000_000_000 + header.stamp.nanosec
 
 
-def messages(path: Path) -> dict[str, list]:
-    """Read a bag with rosbags: (time, message) by topic."""
-    found: dict[str, list] = {}
-    with AnyReader([path]) as reader:
-        for connection, time_ns, raw in reader.messages():
-            message = reader.deserialize(raw, connection.msgtype)
-            found.setdefault(connection.topic, []).append((time_ns, message))
-    return found
-
-
 @pytest.mark.parametrize(("name", "chosen"), BAGS)
 def test_every_bag_gives_back_the_same_points_and_times(tmp_path, name, chosen):
     """Points, their times, stamps and frames of a scan are the same bits after reading a bag."""
     dataset = SmallDataset()
     write_dataset(dataset, tmp_path / name, chosen)
-    clouds = messages(tmp_path / name)["/lidar/points"]
+    clouds = read_messages(tmp_path / name)["/lidar/points"]
     assert len(clouds) == len(dataset.all_scans)
     for (time_ns, cloud), scan in zip(clouds, dataset.all_scans, strict=True):
         assert time_ns == scan.end_ns
@@ -60,7 +48,7 @@ def test_every_bag_gives_back_the_imu_and_the_extrinsics(tmp_path, name, chosen)
     """IMU samples are the same bits, and /tf_static leads from the body to the LiDAR."""
     dataset = SmallDataset()
     write_dataset(dataset, tmp_path / name, chosen)
-    found = messages(tmp_path / name)
+    found = read_messages(tmp_path / name)
     for (time_ns, message), sample in zip(found["/imu/data"], dataset.all_samples, strict=True):
         assert time_ns == stamp_of(message.header) == sample.stamp_ns
         for vector, expected in (
@@ -95,7 +83,7 @@ def test_messages_are_in_the_order_of_time(tmp_path, name, chosen):
 def test_a_scan_without_times_has_no_time_field(tmp_path):
     """What is not known is not written: the cloud has x, y, z only and 12 bytes a point."""
     write_dataset(SmallDataset(times=False, imu=False), tmp_path / "bare.mcap")
-    found = messages(tmp_path / "bare.mcap")
+    found = read_messages(tmp_path / "bare.mcap")
     assert set(found) == {"/lidar/points", "/tf_static"}
     assert [field.name for field in found["/lidar/points"][0][1].fields] == ["x", "y", "z"]
     assert found["/lidar/points"][0][1].point_step == 12
@@ -107,7 +95,7 @@ def test_an_empty_scan_stays_a_scan(tmp_path):
     none = Scan(dataset.all_scans[0].stamp_ns, np.zeros((0, 3)), np.zeros(0, dtype=np.int64))
     dataset.all_scans[0] = none
     write_dataset(dataset, tmp_path / "empty.bag")
-    (_, first), *rest = messages(tmp_path / "empty.bag")["/lidar/points"]
+    (_, first), *rest = read_messages(tmp_path / "empty.bag")["/lidar/points"]
     assert (first.width, len(first.data), len(rest)) == (0, 0, 4)
 
 
@@ -181,6 +169,7 @@ class BreaksOff(SmallDataset):
     """A dataset that cannot be read to its end."""
 
     def scans(self):
+        """Yield three scans and break off."""
         yield from self.all_scans[:3]
         raise DatasetError("small: the fourth scan is cut off.")
 
@@ -213,9 +202,9 @@ def test_what_is_there_is_replaced_only_on_request(tmp_path, name, chosen):
     write_dataset(SmallDataset(2), tmp_path / name, chosen)
     with pytest.raises(InputError, match="exists already"):
         write_dataset(SmallDataset(3), tmp_path / name, chosen)
-    assert len(messages(tmp_path / name)["/lidar/points"]) == 2
+    assert len(read_messages(tmp_path / name)["/lidar/points"]) == 2
     write_dataset(SmallDataset(3), tmp_path / name, chosen, overwrite=True)
-    assert len(messages(tmp_path / name)["/lidar/points"]) == 3
+    assert len(read_messages(tmp_path / name)["/lidar/points"]) == 3
 
 
 @pytest.mark.parametrize(

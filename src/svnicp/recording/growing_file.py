@@ -5,6 +5,7 @@ Each append is one write to the operating system, so a killed program leaves wha
 If a write fails, the file goes back to what it was, and one sentence says why.
 """
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +63,8 @@ class GrowingFile:
             self._write(content + tail)
         except OSError as error:
             self._stream.truncate(self.end)
-            self._write(self._tail)
+            with contextlib.suppress(OSError):  # the first error is the one to tell
+                self._write(self._tail)
             raise _cannot_write(self.path, error) from None
         self.end += len(content)
         self._tail = tail

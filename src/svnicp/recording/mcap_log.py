@@ -7,7 +7,7 @@ on with a run, the file is cut off behind the chunk of a given stamp.
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,27 +50,31 @@ class McapLog:
                     f"{path}: it was not written by this version of svnicp, so it cannot be "
                     "continued; start the run again in another folder."
                 )
-            kept = [place for place in _chunks(stream) if place.end_ns <= last_stamp_ns]
+            chunks = _chunks(stream, len(topics))
+            kept = [place for place in chunks if place.end_ns <= last_stamp_ns]
         end = kept[-1].offset + kept[-1].length + kept[-1].index_length if kept else len(start)
         return cls(GrowingFile.reopen(path, end, records.end_without_summary()), topics)
 
-    def write(self, stamp_ns: int, messages: Sequence[tuple[str, bytes]]) -> None:
-        """Add one step: messages of one time, as (topic, serialised content)."""
-        numbered = [(self._channels[topic], content) for topic, content in messages]
+    def write(self, stamp_ns: int, messages: Mapping[str, bytes]) -> None:
+        """Add one step: a serialised message of this time for every topic."""
+        numbered = [(self._channels[topic], messages[topic]) for topic in self._channels]
         self._file.append(records.chunk(stamp_ns, numbered), records.end_without_summary())
 
     def close(self) -> None:
         """Add the index, without which a reader has to look through the whole file, and close."""
         with self._file.path.open("rb") as stream:
             stream.seek(len(records.preamble(self._topics)))
-            places = list(_chunks(stream))
+            places = list(_chunks(stream, len(self._topics)))
         tail = records.end_with_summary(self._file.end, self._topics, places)
         self._file.append(b"", tail)
         self._file.close()
 
 
-def _chunks(stream: BinaryIO) -> Iterator[ChunkPlace]:
-    """Yield the chunks from here to the end of the data, but not one that is cut off."""
+def _chunks(stream: BinaryIO, num_topics: int) -> Iterator[ChunkPlace]:
+    """Yield the chunks from here to the end of the data, but not one that is cut off.
+
+    Each has a message for every topic: one that lacks an index is not whole.
+    """
     offset, size = stream.tell(), stream.seek(0, 2)
     while (length := _record_length(stream, offset, size, records.CHUNK)) is not None:
         start_ns, end_ns, content_size = struct.unpack("<QQQ", stream.read(24))
@@ -82,8 +86,7 @@ def _chunks(stream: BinaryIO) -> Iterator[ChunkPlace]:
             index_offsets[channel] = behind
             counts[channel] = num_bytes // _INDEX_ENTRY
             behind += step
-        stream.seek(behind)
-        if stream.read(1) not in {bytes([records.CHUNK]), bytes([records.DATA_END])}:
+        if len(counts) < num_topics:
             return
         index_length = behind - offset - length
         yield ChunkPlace(

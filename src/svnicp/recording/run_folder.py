@@ -164,10 +164,10 @@ class RunFolder:
             "scans.csv": scan_row(estimate),
             "timing.csv": timing_rows(estimate),
         }
-        messages = [
-            (topic, self._messages.serialise(message))
+        messages = {
+            topic: self._messages.serialise(message)
             for topic, message in odometry_messages(self._messages, estimate).items()
-        ]
+        }
         # The trajectory comes last: where it has a pose, all other files have their part.
         self._log.write(estimate.stamp_ns, messages)
         if self._particles is not None and estimate.particles is not None:
