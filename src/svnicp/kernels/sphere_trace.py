@@ -113,7 +113,7 @@ def _cosine(ray: Ray, nx: float, ny: float, nz: float) -> float:
 
 
 @njit()
-def _solid_incidence(ray: Ray, t: float, rows: Floats, i: int) -> float:
+def solid_incidence(ray: Ray, t: float, rows: Floats, i: int) -> float:
     """Return the cosine between a ray and the surface of solid shape i where it ends."""
     x, y, z, h = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz, PROBE_M
     nx = shape_distance(rows, i, x + h, y, z) - shape_distance(rows, i, x - h, y, z)
@@ -203,7 +203,7 @@ def trace_rays(
             reach, which = _solid_hit(ray, solid_rows, chosen, num_chosen)
             if reach <= limit:
                 limit = ranges[i] = reach
-                cosines[i] = _solid_incidence(ray, reach, solid_rows, which)
+                cosines[i] = solid_incidence(ray, reach, solid_rows, which)
             if len(heights) > 0:
                 reach = ground_range(heights, grid, tops, ox, oy, oz, ux, uy, uz, limit)
                 if reach <= limit:

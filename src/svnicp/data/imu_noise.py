@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""How noisy an IMU is: white noise of its readings and the random walk of its biases.
+
+Filters weigh an IMU by it, the simulator draws from it. Named models carry the figures of data
+sheets; what is known of a real unit (an Allan plot) can be given instead.
+"""
+
+from dataclasses import dataclass
+
+from svnicp.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class ImuNoise:
+    """Noise of an IMU, the same on all axes.
+
+    Parameters
+    ----------
+    gyroscope
+        Density of the white noise of angular rates [rad/s/sqrt(Hz)].
+    accelerometer
+        Density of the white noise of specific forces [m/s^2/sqrt(Hz)].
+    gyroscope_bias_walk
+        How fast the gyroscope's bias walks [rad/s^2/sqrt(Hz)]; after t seconds its standard
+        deviation has grown by this times sqrt(t).
+    accelerometer_bias_walk
+        The same for the accelerometer [m/s^3/sqrt(Hz)].
+    """
+
+    gyroscope: float
+    accelerometer: float
+    gyroscope_bias_walk: float
+    accelerometer_bias_walk: float
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value >= 0.0:
+                raise ConfigError(f"{name} of an IMU's noise must not be negative, got {value}.")
+
+    @classmethod
+    def model(cls, name: str) -> "ImuNoise":
+        """Return the noise of a known IMU; ``IMU_NOISES`` has the names."""
+        if name not in IMU_NOISES:
+            raise ConfigError(
+                f"There is no IMU model {name!r}; choose one of {', '.join(IMU_NOISES)}, or give "
+                "the densities."
+            )
+        return IMU_NOISES[name]
+
+
+IMU_NOISES: dict[str, ImuNoise] = {
+    "epson_m_g365": ImuNoise(2.4e-5, 5.5e-4, 6e-7, 1.6e-5),
+    "xsens_mti30": ImuNoise(5.2e-4, 5.9e-4, 9e-6, 1.5e-5),
+    "realsense": ImuNoise(2.4e-4, 1.5e-3, 2e-5, 2e-4),
+}
+"""Known IMUs by name.
+
+White noise is what the data sheets say: Epson M-G365 (angle random walk 0.08 deg/sqrt(h), velocity
+random walk 0.033 m/s/sqrt(h)), Xsens MTi-30 (0.03 deg/s/sqrt(Hz), 60 ug/sqrt(Hz)), and the Bosch
+BMI055 in RealSense cameras (0.014 deg/s/sqrt(Hz), 150 ug/sqrt(Hz)). Data sheets give no bias walk:
+for the first two it is the in-run bias stability (1.2 and 18 deg/h, 16 and 15 ug) reached after
+100 s; for the third, a common choice in visual-inertial odometry.
+"""
