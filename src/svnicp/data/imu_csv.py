@@ -19,7 +19,7 @@ from svnicp.data.dataset import Finding
 from svnicp.data.measurements import ImuSample
 from svnicp.data.ros.imu import STANDARD_GRAVITY, ImuUnit, acceleration_unit
 from svnicp.data.stamps import IMU_PERIOD_S, median_period_s, time_unit, to_ns
-from svnicp.data.text_rows import Row, TextTable, open_table
+from svnicp.data.text_rows import Row, TextTable, last_row, open_table
 from svnicp.errors import DatasetError
 
 FIRST_ROWS = 400
@@ -56,6 +56,8 @@ class ImuCsv:
         readings = [self._reading(row) for row in first]
         self._acceleration = acceleration_unit(readings, imu_unit)
         self.period_s = median_period_s(np.array([reading.stamp_ns for reading in readings]))
+        last = last_row(self._table)
+        self.span_ns = readings[0].stamp_ns, to_ns(last.time(time), unit.ns)
         self.findings = (
             Finding("IMU", f"{self.path.name}: {order}", str(self.path)),
             Finding("IMU time unit", unit.name, unit.evidence),

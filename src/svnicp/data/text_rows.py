@@ -20,6 +20,9 @@ from svnicp.errors import DatasetError
 
 COMMENT = ("#", "%")
 
+TAIL_BYTES = 4096
+"""Bytes at the end of a file in which its last row is."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -108,6 +111,20 @@ def open_table(path: str | os.PathLike[str]) -> TextTable:
         header = words if words[0] else words[1:]
         header_line = 0 if comment else row.line
     raise DatasetError(f"{path}: there are no rows of numbers; copy or record the file again.")
+
+
+def last_row(table: TextTable) -> Row:
+    """Last complete row of a table, found without reading all of it; the first if it is broken."""
+    first = next(table.rows())
+    with table.path.open("rb") as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(stream.tell() - TAIL_BYTES, 0))
+        lines = stream.read().decode("utf-8", errors="replace").splitlines()
+    for line in reversed(lines):
+        words = [word.strip() for word in (line.split(",") if first.commas else line.split())]
+        if len(words) >= len(first.words) and parse_number(words[0]) is not None:
+            return Row(table.path, first.line, words, first.commas)
+    return first
 
 
 def read_lines(path: Path) -> Iterator[Row]:

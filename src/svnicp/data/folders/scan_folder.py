@@ -24,7 +24,8 @@ from svnicp.data.ros.point_time_detection import (
     detect_point_times,
 )
 from svnicp.data.ros.point_times import PointTimeOptions, PointTimes, to_ns
-from svnicp.data.stamps import median_period_s
+from svnicp.data.ros.survey import coverage
+from svnicp.data.stamps import SCAN_PERIOD_S, median_period_s
 from svnicp.data.trajectory import Trajectory
 from svnicp.errors import DatasetError, InputError
 
@@ -41,6 +42,8 @@ class ImuSource(Protocol):
 
     findings: tuple[Finding, ...]
     period_s: float | None
+    span_ns: tuple[int, int]
+    """First and last stamp [ns]."""
 
     def samples(self) -> Iterator[ImuSample]:
         """Yield the samples in the order of time."""
@@ -82,6 +85,7 @@ class ScanFolder(Dataset):
         self.ground_truth = parts.ground_truth
         self._parts = parts
         self._times = self._detected_times()
+        self._coverage = self._imu_coverage()
 
     def info(self) -> DatasetInfo:
         """Return what is known without reading the scans."""
@@ -99,6 +103,7 @@ class ScanFolder(Dataset):
                 *parts.files.findings,
                 self._time_finding(),
                 *(parts.imu.findings if parts.imu else ()),
+                *((self._coverage,) if self._coverage else ()),
             ),
         )
 
@@ -146,6 +151,17 @@ class ScanFolder(Dataset):
                 samples.append(TimeSample(int(stamp_ns), np.asarray(cloud.times)))
                 time_field = cloud.time_field
         return detect_point_times(time_field, samples, self._parts.point_times) if samples else None
+
+    def _imu_coverage(self) -> Finding | None:
+        """What is wrong with the time that the IMU covers; warns of it."""
+        stamps_ns, imu = self._parts.files.stamps_ns, self._parts.imu
+        if imu is None or self._parts.files.assumed:
+            return None
+        scans_ns = int(stamps_ns[0]), int(stamps_ns[-1])
+        found = coverage(scans_ns, imu.span_ns, median_period_s(stamps_ns) or SCAN_PERIOD_S)
+        if found is not None:
+            log.warning("%s: the IMU covers the scans badly: %s.", self.name, found.value)
+        return found
 
     def _time_finding(self) -> Finding:
         if self._times is None:
