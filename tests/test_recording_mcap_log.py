@@ -3,6 +3,7 @@
 
 import io
 import struct
+import zlib
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,56 @@ def test_closing_adds_an_index(tmp_path):
         }  # fmt: skip
         late = list(reader.messages(start=make_estimate(2).stamp_ns))
         assert len(late) == 6
+
+
+def record_at(content: bytes, offset: int) -> tuple[int, bytes]:
+    """Kind and content of the record that begins here."""
+    kind, length = struct.unpack_from("<BQ", content, offset)
+    return kind, content[offset + 9 : offset + 9 + length]
+
+
+def test_every_offset_in_the_index_hits_what_it_says(tmp_path):
+    """Footer, summary offsets, chunk indexes and message indexes each point at their record."""
+    log = McapLog.create(tmp_path / "log.mcap", TOPICS)
+    for index in range(3):
+        write(log, index)
+    log.close()
+    content = (tmp_path / "log.mcap").read_bytes()
+    kind, footer = record_at(content, len(content) - 8 - 29)
+    assert kind == 0x02
+    place, offsets_start, checksum = struct.unpack("<QQI", footer)
+    assert checksum == zlib.crc32(content[place : len(content) - 8 - 4])
+    groups = []
+    for start in range(offsets_start, len(content) - 8 - 29, 9 + 17):
+        kind, group = record_at(content, start)
+        assert kind == 0x0E
+        groups.append(struct.unpack("<BQQ", group))
+    assert [kind for kind, _, _ in groups] == [0x03, 0x04, 0x08, 0x0B]
+    for kind, start, length in groups:
+        assert (start, content[start]) == (place, kind)  # one behind the other, without a gap
+        place += length
+    assert place == offsets_start
+    _, start, length = groups[2]
+    end = start + length
+    while start < end:
+        _, chunk_index = record_at(content, start)
+        check_chunk_index(content, chunk_index)
+        start += 9 + len(chunk_index)
+
+
+def check_chunk_index(content: bytes, chunk_index: bytes) -> None:
+    """Follow a chunk index to its chunk, and from its message indexes to the messages."""
+    time_ns, _, chunk_start, chunk_length, num_bytes = struct.unpack_from("<QQQQI", chunk_index)
+    kind, chunk = record_at(content, chunk_start)
+    assert (kind, len(chunk) + 9) == (0x06, chunk_length)
+    messages = chunk[8 + 8 + 8 + 4 + 4 + 8 :]
+    assert num_bytes == 3 * 10
+    for channel, offset in struct.iter_unpack("<HQ", chunk_index[36 : 36 + num_bytes]):
+        kind, message_index = record_at(content, offset)
+        found, _, message_time_ns, message_offset = struct.unpack("<HIQQ", message_index)
+        assert (kind, found, message_time_ns) == (0x07, channel, time_ns)
+        kind, message = record_at(messages, message_offset)
+        assert (kind, *struct.unpack_from("<HIQ", message)) == (0x05, channel, 0, time_ns)
 
 
 def test_the_reference_reader_agrees(tmp_path):

@@ -250,6 +250,17 @@ def test_a_resumed_run_equals_one_that_was_never_interrupted(tmp_path, ended):
     assert read_description(tmp_path / "again").num_scans == 6
 
 
+def test_resuming_drops_lines_that_were_not_finished(tmp_path):
+    """A line that a kill cut off in any text file is gone when the run goes on."""
+    write_run(tmp_path, map(make_estimate, range(2)))
+    for name in ("trajectory.tum", "trajectory.kitti", "covariance.csv", "scans.csv", "timing.csv"):
+        with (tmp_path / name).open("a") as file:
+            file.write("17")
+    with RunFolder.resume(tmp_path, make_estimate(1).stamp_ns) as run:
+        run.on_estimate(make_estimate(2))
+    check_files(tmp_path, range(3))
+
+
 def test_resuming_needs_a_run_that_has_the_stamp(tmp_path):
     """No run, a missing file and a stamp that is not there each get their sentence."""
     with pytest.raises(DatasetError, match="is this the folder of a run"):
