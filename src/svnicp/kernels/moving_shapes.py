@@ -12,7 +12,7 @@ from svnicp.arrays import Floats, Points
 from svnicp.kernels.njit import njit
 from svnicp.kernels.scene_arrays import Ray
 from svnicp.kernels.shapes import shape_span
-from svnicp.kernels.sphere_trace import solid_incidence
+from svnicp.kernels.sphere_trace import shape_incidence
 
 
 @njit(parallel=True)
@@ -48,4 +48,4 @@ def meet_movers(
             enter, leave = shape_span(rows, k, ox, oy, oz, ux, uy, uz)
             if enter <= leave and 0.0 < enter < ranges[i]:
                 ranges[i] = enter
-                cosines[i] = solid_incidence(Ray(ox, oy, oz, ux, uy, uz), enter, rows, k)
+                cosines[i] = shape_incidence(Ray(ox, oy, oz, ux, uy, uz), enter, rows, k)

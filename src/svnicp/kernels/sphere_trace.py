@@ -15,13 +15,18 @@ from svnicp.kernels.njit import njit
 from svnicp.kernels.scene_arrays import GROUP_SIZE, Ray, SceneArrays, Wall
 from svnicp.kernels.shapes import shape_distance, shape_span, slab_span
 from svnicp.kernels.terrain import ground_height, ground_range
-from svnicp.kernels.walls import plain_wall_range, traced_wall_range, wall_distance
+from svnicp.kernels.walls import (
+    keep_reached,
+    plain_wall_range,
+    traced_wall_range,
+    wall_distance,
+)
 
 BLOCK_RAYS = 256
 """Rays that share scratch memory."""
 CULL_M = 1e-3
 """A shape is left out when the ray passes its bounding box at more than this."""
-PROBE_M = 1e-4
+PROBE_M = 5e-4
 """Normals are differences of distances over this length."""
 
 
@@ -113,8 +118,8 @@ def _cosine(ray: Ray, nx: float, ny: float, nz: float) -> float:
 
 
 @njit()
-def solid_incidence(ray: Ray, t: float, rows: Floats, i: int) -> float:
-    """Return the cosine between a ray and the surface of solid shape i where it ends."""
+def shape_incidence(ray: Ray, t: float, rows: Floats, i: int) -> float:
+    """Return the cosine between a ray and the surface of shape i where it ends."""
     x, y, z, h = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz, PROBE_M
     nx = shape_distance(rows, i, x + h, y, z) - shape_distance(rows, i, x - h, y, z)
     ny = shape_distance(rows, i, x, y + h, z) - shape_distance(rows, i, x, y - h, z)
@@ -126,15 +131,13 @@ def solid_incidence(ray: Ray, t: float, rows: Floats, i: int) -> float:
 def _wall_incidence(
     ray: Ray, t: float, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall
 ) -> float:
-    """Return the cosine between a ray and the wall where it ends."""
-    x, y, z = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz
-    normal = (0.0, 0.0, 0.0)
-    for side in (-PROBE_M, PROBE_M):
-        nx = wall_distance(rows, chosen, num_chosen, wall, x + side, y, z)
-        ny = wall_distance(rows, chosen, num_chosen, wall, x, y + side, z)
-        nz = wall_distance(rows, chosen, num_chosen, wall, x, y, z + side)
-        normal = (nx - normal[0], ny - normal[1], nz - normal[2])
-    return _cosine(ray, normal[0], normal[1], normal[2])
+    """Return the cosine between a ray and the rough or blended wall where it ends."""
+    x, y, z, h = ray.ox + t * ray.ux, ray.oy + t * ray.uy, ray.oz + t * ray.uz, PROBE_M
+    # The distance at the end itself is zero: differences to one side will do.
+    nx = wall_distance(rows, chosen, num_chosen, wall, x + h, y, z)
+    ny = wall_distance(rows, chosen, num_chosen, wall, x, y + h, z)
+    nz = wall_distance(rows, chosen, num_chosen, wall, x, y, z + h)
+    return _cosine(ray, nx, ny, nz)
 
 
 @njit()
@@ -150,11 +153,20 @@ def _ground_incidence(ray: Ray, t: float, heights: Floats, grid: Floats) -> floa
 def _wall_hit(
     ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall, spans: Floats,
     max_range: float,
-) -> float:  # fmt: skip
-    """Return the range at which a ray meets the wall; more than ``max_range`` when it does not."""
-    if wall.blend == 0.0 and wall.roughness == 0.0:
-        return plain_wall_range(ray, rows, chosen, num_chosen, spans, max_range)
-    return traced_wall_range(ray, rows, chosen, num_chosen, wall, max_range)
+) -> tuple[float, float]:  # fmt: skip
+    """Return range and incidence at which a ray meets the wall; infinity when it does not."""
+    if wall.blend == 0.0:
+        # Rock only narrows the plain shapes: no rough wall is farther than the plain one.
+        reach, last = plain_wall_range(ray, rows, chosen, num_chosen, spans, max_range)
+        if wall.roughness == 0.0:
+            if reach > max_range:
+                return np.inf, 0.0
+            return reach, shape_incidence(ray, reach, rows, last) if last >= 0 else 1.0
+        num_chosen = keep_reached(chosen, num_chosen, spans, min(reach, max_range))
+    reach = traced_wall_range(ray, rows, chosen, num_chosen, wall, max_range)
+    if reach > max_range:
+        return np.inf, 0.0
+    return reach, _wall_incidence(ray, reach, rows, chosen, num_chosen, wall)
 
 
 @njit(parallel=True)
@@ -203,7 +215,7 @@ def trace_rays(
             reach, which = _solid_hit(ray, solid_rows, chosen, num_chosen)
             if reach <= limit:
                 limit = ranges[i] = reach
-                cosines[i] = solid_incidence(ray, reach, solid_rows, which)
+                cosines[i] = shape_incidence(ray, reach, solid_rows, which)
             if len(heights) > 0:
                 reach = ground_range(heights, grid, tops, ox, oy, oz, ux, uy, uz, limit)
                 if reach <= limit:
@@ -211,8 +223,7 @@ def trace_rays(
                     cosines[i] = _ground_incidence(ray, reach, heights, grid)
             if enclosed:
                 num_chosen = _shapes_on_ray(ray, free_bounds, free_groups, limit, chosen)
-                reach = _wall_hit(ray, free_rows, chosen, num_chosen, wall, spans, limit)
+                reach, cosine = _wall_hit(ray, free_rows, chosen, num_chosen, wall, spans, limit)
                 if reach <= limit:
-                    ranges[i] = reach
-                    cosines[i] = _wall_incidence(ray, reach, free_rows, chosen, num_chosen, wall)
+                    ranges[i], cosines[i] = reach, cosine
     return ranges, cosines

@@ -9,8 +9,8 @@ import numpy as np
 
 from svnicp.kernels.njit import njit
 
-STEEPEST = 2.0 * np.sqrt(3.0)
-"""No gradient of ``rock_noise`` is longer: 4/3 of the blend's slope per axis, which is 1.5."""
+STEEPEST = 2.0
+"""No gradient of ``rock_noise`` is longer: 1.5, the steepest blend of corners, times 2/3 + 2/3."""
 _SCALE = 1.0 / (1 << 24)
 
 

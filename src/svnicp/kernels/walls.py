@@ -20,6 +20,8 @@ ON_SURFACE_M = 1e-6
 """A ray this close to a rough wall has hit it."""
 MIN_STEP_M = 2e-5
 """No step is shorter, or a ray that just misses an edge would never get past it."""
+CLEAR = 1.25
+"""This many times deeper than rock can stand out, it is not worth asking where it does."""
 SECANT_M = 0.02
 """The surface is extrapolated linearly when the hit is expected within this length."""
 
@@ -27,22 +29,34 @@ SECANT_M = 0.02
 @njit()
 def plain_wall_range(
     ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, spans: Floats, max_range: float
-) -> float:
-    """Return the range at which the ray leaves the union of free shapes [m].
+) -> tuple[float, int]:
+    """Return the range at which the ray leaves the union of free shapes [m], and the last of them.
 
-    It goes on from shape to shape as long as one of them contains where it is.
+    It goes on from shape to shape as long as one of them contains where it is. ``spans`` receives
+    where the ray is inside each of the chosen shapes.
     """
     for k in range(num_chosen):
         spans[k, 0], spans[k, 1] = shape_span(
             rows, chosen[k], ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz
         )
-    reach, moved = 0.0, True
+    reach, last, moved = 0.0, -1, True
     while moved and reach <= max_range:
         moved = False
         for k in range(num_chosen):
             if spans[k, 0] <= reach < spans[k, 1]:
-                reach, moved = spans[k, 1], True
-    return reach
+                reach, last, moved = spans[k, 1], chosen[k], True
+    return reach, last
+
+
+@njit()
+def keep_reached(chosen: Integers, num_chosen: int, spans: Floats, max_range: float) -> int:
+    """Drop the shapes that the ray does not enter up to a range; return how many are left."""
+    num_kept = 0
+    for k in range(num_chosen):
+        if spans[k, 0] <= spans[k, 1] and spans[k, 0] <= max_range and spans[k, 1] >= 0.0:
+            chosen[num_kept] = chosen[k]
+            num_kept += 1
+    return num_kept
 
 
 @njit()
@@ -65,7 +79,7 @@ def wall_distance(
         deepest += (wall.blend - (deepest - second)) ** 2 / (4.0 * wall.blend)
     if wall.roughness == 0.0:
         return deepest
-    if deepest > 2.0 * wall.roughness:
+    if deepest > CLEAR * wall.roughness:
         return deepest - wall.roughness
     f = wall.frequency
     return (deepest - wall.roughness * rock_noise(x * f, y * f, z * f, wall.seed)) / wall.steepness

@@ -14,7 +14,7 @@ from svnicp.arrays import Floats, Points
 from svnicp.errors import ConfigError
 
 SHARPNESS = 3.0
-"""How abruptly returns vanish: of beams with half the echo of a 50 % chance, one in nine returns."""
+"""How abruptly returns vanish: a beam with half the echo of an even chance returns 1 time in 9."""
 VISIBLE_CONTRAST = 3.0
 """Visibility times extinction: contrast has dropped to 5 percent."""
 
