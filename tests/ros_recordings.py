@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
@@ -96,8 +97,8 @@ def header_message(stamp_ns: int, frame_id: str = "lidar") -> Encodable:
     return Encodable("std_msgs/msg/Header", stamp=time_message(stamp_ns), frame_id=frame_id)
 
 
-def vector_message(xyz: Sequence[float], kind: str = "Vector3") -> Encodable:
-    x, y, z = (float(value) for value in xyz)
+def vector_message(xyz: npt.ArrayLike, kind: str = "Vector3") -> Encodable:
+    x, y, z = np.asarray(xyz, float).tolist()
     return Encodable(f"geometry_msgs/msg/{kind}", x=x, y=y, z=z)
 
 
@@ -107,7 +108,7 @@ def quaternion_message(xyzw: Sequence[float]) -> Encodable:
 
 
 def imu_message(
-    stamp_ns: int, rate: Sequence[float], acceleration: Sequence[float], frame_id: str = "imu"
+    stamp_ns: int, rate: npt.ArrayLike, acceleration: npt.ArrayLike, frame_id: str = "imu"
 ) -> Encodable:
     covariance = np.arange(9.0)
     return Encodable(
@@ -191,17 +192,20 @@ def struct_points(layout: np.dtype, points: np.ndarray, **fields: np.ndarray) ->
     return rows
 
 
-def packet_bytes(azimuth_cdeg: int, distances_m: np.ndarray, product: int = 0x22) -> bytes:
+def packet_bytes(
+    azimuth_cdeg: int, distances_m: np.ndarray, stamp_us: int, product: int = 0x22
+) -> bytes:
     """One data packet of a Velodyne: 12 blocks, 32 returns each, then time, mode and product.
 
-    ``distances_m`` is (12, 32); azimuth goes on by 0.4 degrees from block to block.
+    ``distances_m`` is (12, 32); azimuth goes on by 0.4 degrees from block to block, and
+    ``stamp_us`` is the sensor's own time since the full hour.
     """
     blocks = b""
     for block, distances in enumerate(distances_m):
         blocks += struct.pack("<HH", 0xEEFF, (azimuth_cdeg + 40 * block) % 36000)
         for distance in distances:
             blocks += struct.pack("<HB", round(distance / 0.002), 100)
-    packet = blocks + struct.pack("<IBB", 123456, 0x37, product)
+    packet = blocks + struct.pack("<IBB", stamp_us, 0x37, product)
     assert len(packet) == 1206
     return packet
 

@@ -14,17 +14,19 @@ from typing import TypeVar
 
 import numpy as np
 
+from svnicp.arrays import Transform
 from svnicp.data.dataset import Dataset, DatasetInfo, Finding
+from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.data.ros.bag_files import all_contents, all_messages, open_files
-from svnicp.data.ros.extrinsics import Extrinsics, checked, find_extrinsics, tf_edges
 from svnicp.data.ros.imu_stream import ImuStream, open_imu
 from svnicp.data.ros.lidar_stream import open_lidar
 from svnicp.data.ros.options import RosBagOptions
 from svnicp.data.ros.raw_message import RawMessage, Topic
 from svnicp.data.ros.survey import coverage, header_stamps, last_stamp_ns, survey
 from svnicp.data.ros.tally import UNREADABLE, Tally
-from svnicp.data.ros.topics import TF_TYPE, choose_imu, choose_lidar
+from svnicp.data.ros.tf_tree import find_transform, tf_edges
+from svnicp.data.ros.topics import choose_imu, choose_lidar, static_tf_topics
 from svnicp.data.ros.wire import MessageReader
 from svnicp.errors import InputError
 
@@ -70,8 +72,8 @@ class RosBag(Dataset):
         if self.imu_topic is not None:
             self._imu = open_imu(self.imu_topic, self._messages(self.imu_topic), options.imu_unit)
             self._coverage = self._imu_coverage(first, self.imu_topic, self._imu)
-        self._extrinsics = self._find_extrinsics(options)
-        self.T_body_lidar = self._extrinsics.T_body_lidar
+        T_body_lidar, source = self._find_extrinsics(options.T_body_lidar)
+        self.T_body_lidar, self._extrinsics = checked_extrinsics(T_body_lidar, source)
         self._scan_tally = Tally(f"scans of {self.lidar_topic.name}")
         self._imu_tally = Tally("IMU samples")
 
@@ -123,7 +125,7 @@ class RosBag(Dataset):
             scan_period_s=scans.period_s,
             imu_period_s=imu_period_s,
             sensor=self._lidar.sensor,
-            findings=(*findings, self._extrinsics.finding()),
+            findings=(*findings, self._extrinsics),
         )
 
     def _kind(self) -> str:
@@ -164,20 +166,21 @@ class RosBag(Dataset):
             logger.warning("The IMU on %s covers the scans badly: it %s.", topic.name, found.value)
         return found
 
-    def _find_extrinsics(self, options: RosBagOptions) -> Extrinsics:
-        """Place of the LiDAR on the body: as given, from /tf_static, or assumed."""
-        if options.T_body_lidar is not None:
-            return Extrinsics(checked(options.T_body_lidar), "given")
+    def _find_extrinsics(self, given: Transform | None) -> tuple[Transform, str]:
+        """Place of the LiDAR on the body, (4, 4), and where it is known from."""
+        if given is not None:
+            return given, "given"
         if self._imu is None:
-            return Extrinsics(np.eye(4), "without an IMU, the LiDAR is the body")
-        tf_topics = [
-            topic.name
-            for topic in self._contents.topics
-            if topic.msgtype == TF_TYPE and topic.name.endswith("tf_static")
-        ]
-        messages = all_messages(self._files, tf_topics)
+            return np.eye(4), "without an IMU, the LiDAR is the body"
+        body, lidar = self._imu.frame_id, self._lidar.frame_id
+        if body == lidar:
+            return np.eye(4), f'IMU and LiDAR share the frame "{lidar}"'
+        messages = all_messages(self._files, static_tf_topics(self._contents))
         edges = tf_edges(message.reader() for message in messages)
-        return find_extrinsics(edges, self._imu.frame_id, self._lidar.frame_id)
+        T_body_lidar = find_transform(edges, body, lidar)
+        if T_body_lidar is None:
+            return np.eye(4), f'assumed: /tf_static does not connect "{body}" and "{lidar}"'
+        return T_body_lidar, f'/tf_static, from "{lidar}" to "{body}"'
 
 
 def _described(topic: Topic) -> str:

@@ -138,7 +138,10 @@ def _open_from_front(path: Path, reason: str) -> BagFile:
         )
     if scanned.cut_by is not None:
         logger.warning(
-            "%s was cut off (%s); its first %d messages are used.", path, scanned.cut_by, count
+            "%s was cut off or is damaged (%s); its first %d messages are used.",
+            path,
+            scanned.cut_by,
+            count,
         )
     return scanned
 

@@ -43,24 +43,29 @@ class IndexedFile:
             return Contents(topics, reader.start_time, reader.end_time - 1)
 
     def messages(self, topics: Collection[str], since_ns: int = 0) -> Iterator[RawMessage]:
-        """Yield the messages of some topics; ends early, with a warning, where data are damaged."""
+        """Yield the messages of some topics; warns where damaged data lose some of them."""
         with self._reader() as reader:
             chosen = [c for c in reader.connections if c.topic in topics]
             if not chosen:  # to rosbags, none means all
                 return
+            missing = sum(connection.msgcount for connection in chosen)
             stored = reader.messages(connections=chosen, start=since_ns)
+            reason = "their places are damaged"
             while True:
                 try:
                     connection, log_ns, data = next(stored)
                 except StopIteration:
-                    return
+                    break
                 except Exception as error:  # lz4, zstd, sqlite: each fails in its own way
-                    logger.warning(
-                        "%s is damaged (%s): %s ends there.",
-                        self.path, error, ", ".join(topics),
-                    )  # fmt: skip
-                    return
+                    reason = f"the file is damaged: {str(error) or type(error).__name__}"
+                    break
+                missing -= 1
                 yield RawMessage(connection.topic, log_ns, bytes(data), self._encoding)
+        if missing and since_ns == 0:
+            logger.warning(
+                "%s: %d messages of %s are lost (%s).",
+                self.path, missing, ", ".join(topics), reason,
+            )  # fmt: skip
 
     def _reader(self) -> Reader1 | Reader2:
         return Reader1(self.path) if self._encoding == "ros1" else Reader2(self.path)

@@ -58,6 +58,15 @@ def choose_imu(contents: Contents, given: str | None, where: str) -> Topic | Non
     raise DatasetError(_with_table(where, problem, flag, contents))
 
 
+def static_tf_topics(contents: Contents) -> list[str]:
+    """Names of the topics with transforms between frames that do not move."""
+    return [
+        topic.name
+        for topic in contents.topics
+        if topic.msgtype == TF_TYPE and topic.name.endswith("tf_static")
+    ]
+
+
 def _choose(topics: Sequence[Topic], types: Sequence[str], given: str | None) -> Topic | str:
     """Topic of one of the types, or what stands against choosing one."""
     candidates = [topic for topic in topics if topic.msgtype in types and topic.num_messages]

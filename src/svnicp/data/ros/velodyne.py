@@ -21,8 +21,18 @@ PACKET_BYTES = 1206
 LEAD_S = 1.0
 """Stamp of the first packet that the decoder is given; it cannot take negative ones [s]."""
 
-MODELS = {0x21: "HDL32E", 0x22: "VLP16", 0x24: "PuckHiRes", 0x28: "VLP32C", 0xA1: "VLS128"}
-"""Models by the last byte of a packet, the product that its sensor says it is."""
+PRODUCTS = {
+    "VLP16": 0x22,
+    "PuckLite": 0x22,
+    "PuckHiRes": 0x24,
+    "HDL32E": 0x21,
+    "VLP32A": 0x23,
+    "VLP32B": 0x23,
+    "VLP32C": 0x28,
+    "VLS128": 0xA1,
+    "AlphaPrime": 0xA1,
+}
+"""Models with the last byte of their packets; the first of those that share one is the usual."""
 
 VELODYNE_TIMES = PointTimes(
     field="packet stamps and firing order",
@@ -68,9 +78,8 @@ class VelodyneDecoder:
 
     def __init__(self, model: str | None = None) -> None:
         self._library = require("velodyne_decoder", "velodyne", "Reading Velodyne packets")
-        known = self._library.Model.__members__
-        if model is not None and model not in known:
-            raise ConfigError(f"velodyne_model must be one of {', '.join(known)}, not {model}.")
+        if model is not None and model not in PRODUCTS:
+            raise ConfigError(f"velodyne_model must be one of {', '.join(PRODUCTS)}, not {model}.")
         self.model = model
         self._decoder = None if model is None else _scan_decoder(self._library, model)
 
@@ -85,13 +94,15 @@ class VelodyneDecoder:
         header, packets = parse_velodyne_scan(message)
         if len(packets) == 0:  # the decoder would crash
             return RawCloud(header, np.empty((0, 3), np.float32), np.empty(0, np.int64))
-        if self._decoder is None:
+        if self.model is None or self._decoder is None:
             self.model = _model_of(packets)
             self._decoder = _scan_decoder(self._library, self.model)
         stamps_ns = packets["sec"].astype(np.int64) * 1_000_000_000 + packets["nsec"]
         offsets_ns = stamps_ns - stamps_ns.min()
+        # A model that was given is right, whatever the packets say; the decoder would refuse them.
+        product = bytes([PRODUCTS[self.model]])
         stamped = [
-            self._library.VelodynePacket(LEAD_S + offset_ns * 1e-9, data.tobytes())
+            self._library.VelodynePacket(LEAD_S + offset_ns * 1e-9, data[:-1].tobytes() + product)
             for offset_ns, data in zip(offsets_ns, packets["data"], strict=True)
         ]
         try:
@@ -107,20 +118,15 @@ class VelodyneDecoder:
 def _model_of(packets: np.ndarray) -> str:
     """Name of the model that sent the packets."""
     product = int(packets["data"][0, -1])
-    if product not in MODELS:
-        raise InputError(
-            f"its Velodyne packets are of an unknown product, number 0x{product:02x}; "
-            "name the model with --velodyne-model."
-        )
-    return MODELS[product]
+    for model, known in PRODUCTS.items():
+        if product == known:
+            return model
+    raise InputError(
+        f"its Velodyne packets are of an unknown product, number 0x{product:02x}; "
+        "name the model with --velodyne-model."
+    )
 
 
 def _scan_decoder(library: ModuleType, model: str) -> ScanDecoder:
     """Return the library's decoder for one model."""
-    try:
-        return library.ScanDecoder(library.Config(model=library.Model.__members__[model]))
-    except RuntimeError as error:
-        raise ConfigError(
-            f"velodyne-decoder cannot decode the model {model} ({error}); "
-            "record its points instead of its packets."
-        ) from None
+    return library.ScanDecoder(library.Config(model=library.Model.__members__[model]))
