@@ -16,11 +16,12 @@ from reference import (
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels import candidates as compiled
+from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.kernels.voxel_map import EMPTY
 from svnicp.lie import make_transform, se3_inverse, so3_exp, transform_points
 from svnicp.local_map import VoxelMap
 
-CONFIG = MapConfig()
+CONFIG = MapConfig(blocks_per_voxel_edge=0)
 NOISE = (0.02**2, 0.001**2)
 
 
@@ -136,8 +137,11 @@ def test_faked_information_agrees_with_the_twin(rng: np.random.Generator):
     covs = A @ np.swapaxes(A, -1, -2)
     upper = covs.reshape(30, 2, 9)[..., [0, 1, 2, 4, 5, 8]].astype(np.float32)
     rows = rng.uniform(1.0, 2.0, size=(30, 2, 8)).astype(np.float32)
-    chosen, weights = rng.integers(-1, 2, size=30), rng.random(30)
-    got = compiled.normal_noise_information(T, points, rows, upper, chosen, weights)
+    chosen, normalised = rng.integers(-1, 2, size=30), rng.normal(size=30)
+    got = compiled.normal_noise_information(
+        T, points, rows, upper, chosen, normalised, GEMAN_MCCLURE, 3.0
+    )
+    weights = (9.0 / (9.0 + normalised**2)) ** 2
     used = np.flatnonzero(chosen >= 0)
     best = chosen[used]
     expected = normal_noise_information(
@@ -162,7 +166,7 @@ def test_faked_information_is_what_noisy_normals_add(rng: np.random.Generator):
     ones = np.ones((20, 1, 8), dtype=np.float32)
     cov = np.tile(np.float32(sigma**2) * np.array([1, 0, 0, 1, 0, 1], np.float32), (20, 1, 1))
     fake = compiled.normal_noise_information(
-        T, points, ones, cov, np.zeros(20, dtype=np.int64), np.ones(20)
+        T, points, ones, cov, np.zeros(20, dtype=np.int64), np.ones(20), NO_WEIGHT, 1.0
     )
     # 4000 draws and their mirror images, sums of 20 squares: half a percent of the largest entry.
     assert_allclose(fake, added, rtol=0.0, atol=0.02 * np.abs(fake).max())

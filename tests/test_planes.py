@@ -17,7 +17,7 @@ from svnicp.kernels import planes
 from svnicp.lie import so3_exp
 from svnicp.local_map import VoxelMap
 
-DEFAULT = MapConfig()
+DEFAULT = MapConfig(blocks_per_voxel_edge=0)
 PLACE, LIFT = np.array([0.25, 0.25, 0.05]), np.array([0.0, 0.0, 0.01])
 
 

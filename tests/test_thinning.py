@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from reference import crowds
 from svnicp.arrays import Floats, Integers, Points
-from svnicp.kernels.thinning import balance_directions, leaf_indices, spread
+from svnicp.kernels.thinning import balance_directions, count_leaves, spread
 from svnicp.lie import so3_exp
 
 seeds = st.integers(0, 2**32 - 1)
@@ -46,9 +46,13 @@ def test_all_points_are_kept_when_there_are_few(count: int, rng: np.random.Gener
 def test_leaves_are_the_cubes_of_the_grid(seed: int, far: float):
     """Two points share a leaf exactly when they are in the same cube of the grid, near or far."""
     points = np.random.default_rng(seed).normal(size=(300, 3)) + far
-    leaves, keys, _ = leaf_indices(points, 0.5)
-    assert_array_equal(keys[leaves], np.floor(points / 0.5))
-    assert len(np.unique(keys, axis=0)) == len(keys) == leaves.max() + 1
+    places, table = count_leaves(points, 0.5)
+    _, cubes, counts = np.unique(
+        np.floor(points / 0.5), axis=0, return_inverse=True, return_counts=True
+    )
+    cubes = cubes.ravel()
+    assert_array_equal(places[:, None] == places, cubes[:, None] == cubes)
+    assert_array_equal(table[places, 1], counts[cubes])
 
 
 def test_crowded_points_are_kept_in_inverse_proportion(rng: np.random.Generator):
@@ -96,8 +100,7 @@ def test_spread_does_not_prefer_outliers(rng: np.random.Generator):
         kept = spread(points, 0.5, 400)
         offsets.append(residual[kept].mean())
         tilts.append(np.polyfit(along[kept], residual[kept], 1)[0])
-        leaves, _, _ = leaf_indices(points, 0.5)
-        _, firsts = np.unique(leaves, return_index=True)
+        _, firsts = np.unique(count_leaves(points, 0.5)[0], return_index=True)
         tilts_of_leaves.append(np.polyfit(along[firsts], residual[firsts], 1)[0])
     # 30 x 400 points: standard errors of the mean and of the slope.
     assert abs(np.mean(offsets)) < 4.0 * 0.03 / np.sqrt(30 * 400)

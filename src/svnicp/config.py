@@ -56,6 +56,9 @@ class MapConfig:
     """Patches whose normal is less certain than this are no planes [rad]."""
     min_cells: int = 10
     """Fewest cells in a plane fit."""
+    blocks_per_voxel_edge: int = 3
+    """A voxel is divided into this many blocks per edge; points of a block share a fit where they
+    lie on it. 0: every point has its own."""
     refit_growth: float = 1.6
     """A fit is renewed when its own cell has grown by this factor."""
     refit_epochs: int = 20
@@ -76,6 +79,10 @@ class MapConfig:
             "positive and at most voxel_size_m", self.plane_radius_m,
         )  # fmt: skip
         _require(self.min_cells >= 5, "map.min_cells", "at least 5", self.min_cells)
+        _require(
+            0 <= self.blocks_per_voxel_edge <= 16, "map.blocks_per_voxel_edge", "0 to 16",
+            self.blocks_per_voxel_edge,
+        )  # fmt: skip
         _require(self.refit_growth >= 1, "map.refit_growth", "at least 1", self.refit_growth)
         _require(self.refit_epochs >= 1, "map.refit_epochs", "at least 1", self.refit_epochs)
         for name in ("max_residual_std_m", "min_width_m", "min_aspect", "max_normal_std_rad"):

@@ -8,7 +8,7 @@ angle, the roughness of the surface, and the error of the fitted plane at that p
 import numpy as np
 from numba import prange
 
-from svnicp.kernels.linearise import nearest_candidate
+from svnicp.kernels.linearise import nearest_candidate, robust_weight
 from svnicp.kernels.njit import njit
 from svnicp.kernels.planes import (
     CENTROID,
@@ -19,6 +19,7 @@ from svnicp.kernels.planes import (
     RESIDUAL_VAR,
     STATE,
 )
+from svnicp.kernels.small import product, transposed_product
 from svnicp.kernels.voxel_map import EMPTY
 
 DROP, POINT = 0, 1
@@ -121,14 +122,15 @@ def _point_precision(moments, noise):
 
 
 @njit()
-def normal_noise_information(T, points, rows, normal_cov, chosen, weights):
+def normal_noise_information(T, points, rows, normal_cov, chosen, normalised, kind, width):
     """E = Σ w/V [I; [p]×] cov(n) [I; [p]×]' (6, 6): information that noise in normals fakes.
 
-    ``chosen`` (N,) is the matched candidate or -1, ``weights`` (N,) its robust weight. Summed in
-    the target's axes and turned into the body's at the end.
+    ``chosen`` (N,) is the matched candidate or -1, ``normalised`` (N,) its residual over its
+    standard deviation, of which the robust weight is taken. Summed in the target's axes and turned
+    into the body's at the end.
     """
     total = np.zeros((6, 6))
-    product = np.empty((3, 3))
+    crossed = np.empty((3, 3))
     for n in range(len(points)):
         m = chosen[n]
         if m < 0:
@@ -137,7 +139,7 @@ def normal_noise_information(T, points, rows, normal_cov, chosen, weights):
         x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2]
         y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2]
         z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2]
-        factor = weights[n] * rows[n, m, 7]
+        factor = robust_weight(kind, normalised[n] * normalised[n], width) * rows[n, m, 7]
         xx, xy, xz = normal_cov[n, m, 0], normal_cov[n, m, 1], normal_cov[n, m, 2]
         yy, yz, zz = normal_cov[n, m, 3], normal_cov[n, m, 4], normal_cov[n, m, 5]
         total[0, 0] += factor * xx
@@ -146,24 +148,24 @@ def normal_noise_information(T, points, rows, normal_cov, chosen, weights):
         total[1, 1] += factor * yy
         total[1, 2] += factor * yz
         total[2, 2] += factor * zz
-        # product = cov [p]×', row by row: each row crossed with p from the left.
+        # crossed = cov [p]×', row by row: each row crossed with p from the left.
         for i, row in enumerate(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))):
-            product[i, 0] = y * row[2] - z * row[1]
-            product[i, 1] = z * row[0] - x * row[2]
-            product[i, 2] = x * row[1] - y * row[0]
+            crossed[i, 0] = y * row[2] - z * row[1]
+            crossed[i, 1] = z * row[0] - x * row[2]
+            crossed[i, 2] = x * row[1] - y * row[0]
             for j in range(3):
-                total[i, 3 + j] += factor * product[i, j]
+                total[i, 3 + j] += factor * crossed[i, j]
         for j in range(3):
-            total[3, 3 + j] += factor * (y * product[2, j] - z * product[1, j])
-            total[4, 3 + j] += factor * (z * product[0, j] - x * product[2, j])
-            total[5, 3 + j] += factor * (x * product[1, j] - y * product[0, j])
+            total[3, 3 + j] += factor * (y * crossed[2, j] - z * crossed[1, j])
+            total[4, 3 + j] += factor * (z * crossed[0, j] - x * crossed[2, j])
+            total[5, 3 + j] += factor * (x * crossed[1, j] - y * crossed[0, j])
     for i in range(6):
         for j in range(i):
             total[i, j] = total[j, i]
     turn = np.zeros((6, 6))
     turn[:3, :3] = T[:3, :3]
     turn[3:, 3:] = T[:3, :3]
-    return turn.T @ total @ turn
+    return transposed_product(turn, product(total, turn))
 
 
 @njit()

@@ -11,54 +11,48 @@ from svnicp.kernels.njit import njit
 
 
 @njit()
-def eigh3(xx, xy, xz, yy, yz, zz):
-    """Ascending eigenvalues (3,) and eigenvectors as columns (3, 3) of a symmetric matrix."""
-    a = np.empty((3, 3))
-    a[0, 0], a[1, 1], a[2, 2] = xx, yy, zz
-    a[0, 1] = a[1, 0] = xy
-    a[0, 2] = a[2, 0] = xz
-    a[1, 2] = a[2, 1] = yz
-    v = np.eye(3)
+def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
+    """Write ascending eigenvalues (3,) and eigenvectors as columns (3, 3) of a symmetric matrix."""
+    for i in range(3):
+        for j in range(3):
+            vectors[i, j] = 1.0 if i == j else 0.0
     for _ in range(12):
-        off = a[0, 1] ** 2 + a[0, 2] ** 2 + a[1, 2] ** 2
-        if not off > 1e-30 * (a[0, 0] ** 2 + a[1, 1] ** 2 + a[2, 2] ** 2):
+        off = xy * xy + xz * xz + yz * yz
+        if not off > 1e-30 * (xx * xx + yy * yy + zz * zz):
             break
-        _rotate(a, v, 0, 1)
-        _rotate(a, v, 0, 2)
-        _rotate(a, v, 1, 2)
-    return _sorted(a, v)
+        xx, yy, xy, xz, yz = _rotate(xx, yy, xy, xz, yz, vectors, 0, 1)
+        xx, zz, xz, xy, yz = _rotate(xx, zz, xz, xy, yz, vectors, 0, 2)
+        yy, zz, yz, xy, xz = _rotate(yy, zz, yz, xy, xz, vectors, 1, 2)
+    values[0], values[1], values[2] = xx, yy, zz
+    _swap_if_descending(values, vectors, 0, 1)
+    _swap_if_descending(values, vectors, 1, 2)
+    _swap_if_descending(values, vectors, 0, 1)
 
 
 @njit()
-def _rotate(a, v, p, q):
-    """One Jacobi rotation that zeroes a[p, q], applied to the eigenvectors too."""
-    if a[p, q] == 0.0:
-        return
-    ratio = 0.5 * (a[q, q] - a[p, p]) / a[p, q]
+def _rotate(pp, qq, pq, rp, rq, vectors, p, q):
+    """One Jacobi rotation that zeroes entry pq; returns pp, qq, pq, rp, rq, r the third axis."""
+    if pq == 0.0:
+        return pp, qq, pq, rp, rq
+    ratio = 0.5 * (qq - pp) / pq
     tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
     if ratio < 0.0:
         tangent = -tangent
     cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
     sine = tangent * cosine
     for k in range(3):
-        a[k, p], a[k, q] = cosine * a[k, p] - sine * a[k, q], sine * a[k, p] + cosine * a[k, q]
-    for k in range(3):
-        a[p, k], a[q, k] = cosine * a[p, k] - sine * a[q, k], sine * a[p, k] + cosine * a[q, k]
-    for k in range(3):
-        v[k, p], v[k, q] = cosine * v[k, p] - sine * v[k, q], sine * v[k, p] + cosine * v[k, q]
+        a, b = vectors[k, p], vectors[k, q]
+        vectors[k, p], vectors[k, q] = cosine * a - sine * b, sine * a + cosine * b
+    return (
+        pp - tangent * pq, qq + tangent * pq, 0.0,
+        cosine * rp - sine * rq, sine * rp + cosine * rq,
+    )  # fmt: skip
 
 
 @njit()
-def _sorted(a, v):
-    """Diagonal of a and columns of v in ascending order of the eigenvalue."""
-    values = np.empty(3)
-    vectors = np.empty((3, 3))
-    for k in range(3):
-        rank = 0
-        for j in range(3):
-            if a[j, j] < a[k, k] or (a[j, j] == a[k, k] and j < k):
-                rank += 1
-        values[rank] = a[k, k]
-        for i in range(3):
-            vectors[i, rank] = v[i, k]
-    return values, vectors
+def _swap_if_descending(values, vectors, i, j):
+    """Exchange two eigenvalues and their vectors when the first is larger."""
+    if values[i] > values[j]:
+        values[i], values[j] = values[j], values[i]
+        for k in range(3):
+            vectors[k, i], vectors[k, j] = vectors[k, j], vectors[k, i]

@@ -9,6 +9,7 @@ body tangent; its transpose brings gradients back.
 import numpy as np
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.small import applied, product
 
 
 @njit()
@@ -25,11 +26,16 @@ def _coefficients(squared):
 
 
 @njit()
-def _hat(x, y, z):
-    """Matrix (3, 3) of the cross product (x, y, z) × ."""
-    out = np.zeros((3, 3))
-    out[0, 1], out[0, 2], out[1, 2] = -z, y, -x
-    out[1, 0], out[2, 0], out[2, 1] = z, -y, x
+def _rodrigues(phi, linear, quadratic):
+    """I + linear [φ]× + quadratic [φ]×² (3, 3)."""
+    x, y, z = phi[0], phi[1], phi[2]
+    out = np.empty((3, 3))
+    out[0, 0] = 1.0 - quadratic * (y * y + z * z)
+    out[1, 1] = 1.0 - quadratic * (x * x + z * z)
+    out[2, 2] = 1.0 - quadratic * (x * x + y * y)
+    out[0, 1], out[1, 0] = quadratic * x * y - linear * z, quadratic * x * y + linear * z
+    out[0, 2], out[2, 0] = quadratic * x * z + linear * y, quadratic * x * z - linear * y
+    out[1, 2], out[2, 1] = quadratic * y * z - linear * x, quadratic * y * z + linear * x
     return out
 
 
@@ -37,16 +43,14 @@ def _hat(x, y, z):
 def so3_exp(phi):
     """Rotation (3, 3) of a rotation vector (3,) [rad]."""
     first, second, _ = _coefficients(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
-    skew = _hat(phi[0], phi[1], phi[2])
-    return np.eye(3) + first * skew + second * (skew @ skew)
+    return _rodrigues(phi, first, second)
 
 
 @njit()
 def so3_right_jacobian(phi):
     """(3, 3) with Exp(φ + d) ≈ Exp(φ) Exp(J d)."""
     _, second, third = _coefficients(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
-    skew = _hat(phi[0], phi[1], phi[2])
-    return np.eye(3) - second * skew + third * (skew @ skew)
+    return _rodrigues(phi, -second, third)
 
 
 @njit()
@@ -71,9 +75,8 @@ def so3_log(rotation):
 def compose_offset(T_reference, offset):
     """The pose (4, 4) of an offset (6,): T_reference (Exp φ, t)."""
     out = np.eye(4)
-    rotation = np.ascontiguousarray(T_reference[:3, :3])
-    out[:3, :3] = rotation @ so3_exp(offset[3:])
-    out[:3, 3] = rotation @ offset[:3] + T_reference[:3, 3]
+    out[:3, :3] = product(T_reference[:3, :3], so3_exp(offset[3:]))
+    out[:3, 3] = applied(T_reference[:3, :3], offset[:3]) + T_reference[:3, 3]
     return out
 
 

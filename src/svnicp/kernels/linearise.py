@@ -12,6 +12,7 @@ from numba import prange
 
 from svnicp.kernels.lie import compose_offset, pull_back
 from svnicp.kernels.njit import njit
+from svnicp.kernels.small import applied, product, transposed_applied, transposed_product
 
 GEMAN_MCCLURE, CAUCHY_NORM, NO_WEIGHT = 0, 1, 2
 """Robust weights: of the normalised square, the reference release's (of the norm), or none."""
@@ -238,15 +239,15 @@ def _linearise_particle(
     T_reference, offset, seen, points, candidates, max_squared, kind, width, gradient, hessian
 ):
     """One particle's gradient and Hessian with respect to its offset; returns cost and matches."""
-    looked_at = seen @ offset
+    looked_at = applied(seen, offset)
     body_gradient, body_hessian = np.zeros(6), np.zeros((6, 6))
     cost, matches = linearise_pose(
         compose_offset(T_reference, looked_at), points, candidates, max_squared, kind, width,
         body_gradient, body_hessian,
     )  # fmt: skip
-    chain = pull_back(looked_at) @ seen
-    gradient[:] = chain.T @ body_gradient
-    hessian[:] = chain.T @ (body_hessian @ chain)
+    chain = product(pull_back(looked_at), seen)
+    gradient[:] = transposed_applied(chain, body_gradient)
+    hessian[:] = transposed_product(chain, product(body_hessian, chain))
     return cost, matches
 
 

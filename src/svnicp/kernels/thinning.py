@@ -9,42 +9,48 @@ import numpy as np
 
 from svnicp.kernels.njit import njit
 
+FREE = -(2**62)
+"""An entry of the leaves' table that is not in use."""
+BITS = 20
+"""Bits per axis in the key of a leaf: 2^19 leaves to every side."""
+
 
 @njit()
-def leaf_indices(points, leaf):
-    """Leaf of every point (n,) and the integer coordinates (leaves, 3) and table of the leaves."""
+def leaf_key(points, n, leaf):
+    """Key of the leaf that point n is in: neighbours along an axis differ by a constant."""
+    x = np.int64(np.floor(points[n, 0] / leaf))
+    y = np.int64(np.floor(points[n, 1] / leaf))
+    z = np.int64(np.floor(points[n, 2] / leaf))
+    return (x << (2 * BITS)) + (y << BITS) + z
+
+
+@njit()
+def _leaf_position(table, key):
+    """Place in the table (size, 2) of a leaf's key, or where it would be put."""
+    mask = len(table) - 1
+    position = np.int64((np.uint64(key) * np.uint64(11400714819323198485)) >> np.uint64(32)) & mask
+    while table[position, 0] != key and table[position, 0] != FREE:
+        position = (position + 1) & mask
+    return position
+
+
+@njit()
+def count_leaves(points, leaf):
+    """Place of every point's leaf (n,) in a table (size, 2) of keys and numbers of points."""
     size = 16
     while size < 2 * len(points):
         size *= 2
-    table = np.full(size, -1, dtype=np.int64)
-    keys = np.empty((len(points), 3), dtype=np.int64)
-    leaves = np.empty(len(points), dtype=np.int64)
-    count = 0
+    table = np.empty((size, 2), dtype=np.int64)
+    table[:, 0] = FREE
+    places = np.empty(len(points), dtype=np.int64)
     for n in range(len(points)):
-        x = np.int64(np.floor(points[n, 0] / leaf))
-        y = np.int64(np.floor(points[n, 1] / leaf))
-        z = np.int64(np.floor(points[n, 2] / leaf))
-        position = _leaf_position(table, keys, x, y, z)
-        if table[position] < 0:
-            table[position] = count
-            keys[count, 0], keys[count, 1], keys[count, 2] = x, y, z
-            count += 1
-        leaves[n] = table[position]
-    return leaves, keys[:count], table
-
-
-@njit()
-def _leaf_position(table, keys, x, y, z):
-    """Place in the table of leaf (x, y, z), or where it would be put."""
-    mask = len(table) - 1
-    mixed = np.uint64(x * 73856093) ^ np.uint64(y * 19349669) ^ np.uint64(z * 83492791)
-    position = np.int64((mixed * np.uint64(11400714819323198485)) >> np.uint64(32)) & mask
-    while table[position] >= 0:
-        leaf = table[position]
-        if keys[leaf, 0] == x and keys[leaf, 1] == y and keys[leaf, 2] == z:
-            break
-        position = (position + 1) & mask
-    return position
+        key = leaf_key(points, n, leaf)
+        place = _leaf_position(table, key)
+        if table[place, 0] == FREE:
+            table[place, 0], table[place, 1] = key, 0
+        table[place, 1] += 1
+        places[n] = place
+    return places, table
 
 
 @njit()
@@ -58,25 +64,19 @@ def spread(points, leaf, count):
     """
     if len(points) <= count:
         return np.arange(len(points))
-    leaves, keys, table = leaf_indices(points, leaf)
-    sizes = np.zeros(len(keys))
+    places, table = count_leaves(points, leaf)
+    crowd = np.zeros(len(points))
+    crowd_at = np.zeros(len(table))
     for n in range(len(points)):
-        sizes[leaves[n]] += 1.0
-    crowd = np.zeros(len(keys))
-    for a in range(len(keys)):
-        for i in range(-1, 2):
-            for j in range(-1, 2):
-                for k in range(-1, 2):
-                    other = table[
-                        _leaf_position(table, keys, keys[a, 0] + i, keys[a, 1] + j, keys[a, 2] + k)
-                    ]
-                    if other >= 0:
-                        crowd[a] += sizes[other]
-    share = _share_for(sizes, crowd, count)
+        place = places[n]
+        if crowd_at[place] == 0.0:
+            crowd_at[place] = _crowd(table, table[place, 0])
+        crowd[n] = crowd_at[place]
+    share = _share_for(crowd, count)
     kept = np.empty(len(points), dtype=np.int64)
     used, passed = 0, 0.5
     for n in range(len(points)):
-        passed += min(1.0, share / crowd[leaves[n]])
+        passed += min(1.0, share / crowd[n])
         if passed >= 1.0:
             passed -= 1.0
             kept[used] = n
@@ -85,15 +85,28 @@ def spread(points, leaf, count):
 
 
 @njit()
-def _share_for(sizes, crowd, count):
+def _crowd(table, key):
+    """Number of points in a leaf and the 26 around it."""
+    total = 0
+    for i in range(-1, 2):
+        for j in range(-1, 2):
+            for k in range(-1, 2):
+                place = _leaf_position(table, key + (i << (2 * BITS)) + (j << BITS) + k)
+                if table[place, 0] != FREE:
+                    total += table[place, 1]
+    return total
+
+
+@njit()
+def _share_for(crowd, count):
     """Points to keep per neighbourhood so that about ``count`` are kept in all."""
     low, high = 0.0, crowd.max()
     share = high
     for _ in range(40):
         share = 0.5 * (low + high)
         expected = 0.0
-        for a in range(len(sizes)):
-            expected += sizes[a] * min(1.0, share / crowd[a])
+        for n in range(len(crowd)):
+            expected += min(1.0, share / crowd[n])
         if abs(expected - count) < 0.002 * count:
             break
         if expected < count:

@@ -38,6 +38,8 @@ class VoxelArrays(NamedTuple):
     """(V, P, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
     planes: npt.NDArray[np.float32]
     """(V, P, 17) cached plane fit, see ``kernels.planes``."""
+    leaders: npt.NDArray[np.int8]
+    """(V, blocks^3) stored point whose fit others of its block share, or EMPTY."""
 
 
 @njit()
@@ -76,6 +78,7 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells):
             voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
             voxels.counts[voxel] = 0
             voxels.cell_slots[voxel, :] = EMPTY
+            voxels.leaders[voxel, :] = EMPTY
         dx = points[n, 0] - (x + 0.5) * voxel_size
         dy = points[n, 1] - (y + 0.5) * voxel_size
         dz = points[n, 2] - (z + 0.5) * voxel_size
@@ -145,6 +148,7 @@ def prune_far(voxels, num_voxels, center, radius, voxel_size):
             voxels.offsets[kept] = voxels.offsets[voxel]
             voxels.moments[kept] = voxels.moments[voxel]
             voxels.planes[kept] = voxels.planes[voxel]
+            voxels.leaders[kept] = voxels.leaders[voxel]
         kept += 1
     rebuild_table(voxels, kept)
     return kept

@@ -12,7 +12,7 @@ import numpy as np
 
 from svnicp.arrays import Floats, Integers, Points
 from svnicp.config import MapConfig
-from svnicp.kernels import planes, voxel_map
+from svnicp.kernels import planes, shared_planes, voxel_map
 from svnicp.kernels.voxel_map import EMPTY, VoxelArrays
 
 
@@ -96,7 +96,10 @@ class VoxelMap:
         return positions
 
     def fit_planes(self, indices: Integers) -> None:
-        """Bring the plane fits of these stored points up to date (EMPTY is passed over)."""
+        """Bring the plane fits of these stored points up to date.
+
+        Rows of (Q, M) are neighbours of one query, nearest first, EMPTY where there are no more.
+        """
         config = self.config
         limits = np.array(
             [
@@ -105,8 +108,14 @@ class VoxelMap:
                 config.max_normal_std_rad,
             ]
         )  # fmt: skip
-        stale = planes.claim_stale(self._voxels, indices.ravel(), limits, self.epoch)
-        planes.fit_planes(self._voxels, config.voxel_size_m, stale, config.plane_radius_m, limits)
+        size, radius = config.voxel_size_m, config.plane_radius_m
+        leaders, followers = shared_planes.claim_stale(
+            self._voxels, size, indices.reshape(len(indices), -1), limits,
+            config.blocks_per_voxel_edge, self.epoch,
+        )  # fmt: skip
+        planes.fit_planes(self._voxels, size, leaders, radius, limits)
+        alone = shared_planes.follow(self._voxels, size, followers, radius)
+        planes.fit_planes(self._voxels, size, alone, radius, limits)
 
     @property
     def arrays(self) -> VoxelArrays:
@@ -125,6 +134,7 @@ class VoxelMap:
 def _allocate(capacity: int, config: MapConfig) -> VoxelArrays:
     """Empty arrays for this many voxels; the hash table stays at most half full."""
     cap, cells = config.max_points_per_voxel, config.cells_per_voxel_edge
+    blocks = config.blocks_per_voxel_edge
     table_size = 1 << (2 * capacity - 1).bit_length()
     return VoxelArrays(
         table=np.full(table_size, EMPTY, dtype=np.int32),
@@ -134,4 +144,5 @@ def _allocate(capacity: int, config: MapConfig) -> VoxelArrays:
         offsets=np.zeros((capacity, cap, 3), dtype=np.float32),
         moments=np.zeros((capacity, cap, 10), dtype=np.float32),
         planes=np.zeros((capacity, cap, 17), dtype=np.float32),
+        leaders=np.full((capacity, blocks**3), EMPTY, dtype=np.int8),
     )

@@ -10,12 +10,11 @@ last round's candidates, scale, reliability and prior make the ``Problem``.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from svnicp.arrays import Floats, Integers, Points, Transform
 from svnicp.config import Config
 from svnicp.kernels import candidates as compiled
-from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE, linearise_one
+from svnicp.kernels.linearise import linearise_one
 from svnicp.kernels.stein import solve_spd
 from svnicp.lie import make_transform, orthonormalise, so3_exp
 from svnicp.local_map import VoxelMap
@@ -28,7 +27,7 @@ from svnicp.registration.candidates import (
 from svnicp.registration.prior import Prior, flat_prior, gaussian_prior
 from svnicp.registration.problem import Problem
 from svnicp.registration.reliability import seen_offsets
-from svnicp.registration.robust import WEIGHT_KINDS, efficiency, residual_scale
+from svnicp.registration.robust import WEIGHT_KINDS, Efficiency, efficiency, residual_scale
 
 MAX_FINE_ROUNDS = 8
 STEPS_PER_ROUND = 6
@@ -85,7 +84,7 @@ def locate(
     if last is None:
         return None
     share = len(keep) / min(len(source), config.source.max_points)
-    return Located(T, last.problem, last.information, last.scale, last.num_matches, share, rounds)
+    return _located(T, candidates, last, config, reach, share, rounds)
 
 
 def stay(
@@ -99,7 +98,7 @@ def stay(
     if step is None:
         return None
     share = len(keep) / min(len(source), config.source.max_points)
-    return Located(guess, step.problem, step.information, step.scale, step.num_matches, share, 1)
+    return _located(guess, candidates, step, config, reach, share, 1)
 
 
 def _walk(
@@ -118,10 +117,12 @@ def _walk(
 
 
 class _Step(NamedTuple):
-    """One Gauss-Newton step and the problem it was taken in."""
+    """One Gauss-Newton step and what it was made of, as in ``Problem`` and ``Located``."""
 
     offset: Floats
-    problem: Problem
+    seen: Floats
+    efficiency: Efficiency
+    prior: Prior
     information: Floats
     scale: float
     num_matches: int
@@ -134,50 +135,53 @@ def _linearised(
     """Scale, reliability, prior and Newton step at one pose; None with too few matches."""
     T_local = localise(T, candidates.origin)
     chosen, normalised = compiled.match_all(T_local, candidates.points, candidates.rows, reach_m**2)
-    matched = chosen >= 0
-    num_matches = int(matched.sum())
+    num_matches = int(np.count_nonzero(chosen >= 0))
     if num_matches < config.match.min_matches:
         return None
-    scale = residual_scale(normalised[matched]) if config.noise.scale == "residuals" else 1.0
-    rows = candidates.rows.copy()
-    rows[:, :, 7] /= scale**2
-    problem = Problem(
-        T_reference=T_local, origin=candidates.origin, points=candidates.points, rows=rows,
-        max_distance_m=reach_m, weight=WEIGHT_KINDS[config.noise.weight],
-        weight_width=config.noise.weight_width, seen=np.eye(6),
-        efficiency=efficiency(config.noise, num_matches),
-        prior=_prior_at(T, guess, prior_covariance, config),
-    )  # fmt: skip
+    scale = 1.0
+    if config.noise.scale == "residuals":
+        scale = residual_scale(normalised[chosen >= 0])
+    kind, width = WEIGHT_KINDS[config.noise.weight], config.noise.weight_width
+    # Variances are scaled by s²: the same as a weight s times as wide, and sums divided by s².
     gradient, hessian = linearise_one(
-        T_local, problem.points, rows, reach_m**2, problem.weight, problem.weight_width
+        T_local, candidates.points, candidates.rows, reach_m**2, kind, width * scale
     )
+    seen = np.eye(6)
     if config.noise.debias_normals and config.match.metric == "plane":
-        weights = _weights(normalised / scale, matched, problem)
         fake = compiled.normal_noise_information(
-            T_local, problem.points, rows, candidates.normal_cov, chosen, weights
-        )
-        problem = problem._replace(seen=seen_offsets(hessian, fake))
-    information = problem.efficiency.hessian * (problem.seen.T @ hessian @ problem.seen)
-    slope = problem.efficiency.gradient * (problem.seen.T @ gradient) + problem.prior.slope
-    offset = -solve_spd(information + problem.prior.hessian, slope)
-    return _Step(offset, problem, information, scale, num_matches)
+            T_local, candidates.points, candidates.rows, candidates.normal_cov, chosen, normalised,
+            kind, width * scale,
+        )  # fmt: skip
+        seen = seen_offsets(hessian, fake)
+    factors = efficiency(config.noise, num_matches)
+    prior = _prior_at(T, guess, prior_covariance, config)
+    information = (factors.hessian / scale**2) * (seen.T @ hessian @ seen)
+    slope = (factors.gradient / scale**2) * (seen.T @ gradient) + prior.slope
+    offset = -solve_spd(information + prior.hessian, slope)
+    return _Step(offset, seen, factors, prior, information, scale, num_matches)
+
+
+def _located(
+    T: Transform, candidates: Candidates, step: _Step, config: Config, reach_m: float,
+    matched_share: float, rounds: int,
+) -> Located:  # fmt: skip
+    """The problem around pose T, with the variances that its last step found."""
+    rows = candidates.rows.copy()
+    rows[:, :, 7] /= step.scale**2
+    problem = Problem(
+        T_reference=localise(T, candidates.origin), origin=candidates.origin,
+        points=candidates.points, rows=rows, max_distance_m=reach_m,
+        weight=WEIGHT_KINDS[config.noise.weight], weight_width=config.noise.weight_width,
+        seen=step.seen, efficiency=step.efficiency, prior=step.prior,
+    )  # fmt: skip
+    return Located(
+        T, problem, step.information, step.scale, step.num_matches, matched_share, rounds
+    )
 
 
 def _prior_at(T: Transform, guess: Transform, covariance: Floats, config: Config) -> Prior:
     """The prior seen from pose T; flat when the configuration does not use one."""
     return gaussian_prior(guess, covariance, T) if config.prior.use else flat_prior()
-
-
-def _weights(normalised: Floats, matched: npt.NDArray[np.bool_], problem: Problem) -> Floats:
-    """Robust weights (N,) of residuals given in standard deviations; zero where unmatched."""
-    width = problem.weight_width
-    if problem.weight == GEMAN_MCCLURE:
-        weights = (width**2 / (width**2 + normalised**2)) ** 2
-    elif problem.weight == CAUCHY_NORM:
-        weights = (width / (width + np.abs(normalised))) ** 2
-    else:
-        weights = np.ones_like(normalised)
-    return np.where(matched, weights, 0.0)
 
 
 def _subset(candidates: Candidates, keep: Integers) -> Candidates:

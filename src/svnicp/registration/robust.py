@@ -66,4 +66,6 @@ def efficiency(config: NoiseConfig, num_points: int) -> Efficiency:
 
 def residual_scale(normalised: Floats) -> float:
     """Scale of residuals (n,) already divided by their standard deviation, from their median."""
-    return max(float(np.median(np.abs(normalised))) / _GAUSSIAN_MEDIAN, 0.1)
+    middle = len(normalised) // 2
+    median = np.partition(np.abs(normalised), middle)[middle]
+    return max(float(median) / _GAUSSIAN_MEDIAN, 0.1)

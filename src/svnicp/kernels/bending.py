@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""How much of a patch's heights a bent surface explains beyond the plane.
+
+A polynomial of the third order is fitted to the heights of cells about a plane, each weighted by
+its arrivals. The sums of all products of its terms are power sums, of which there are few.
+"""
+
+import numpy as np
+
+from svnicp.kernels.njit import njit
+
+TERMS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))
+"""Powers of width and length of each term, the plane's three first."""
+NUM_TERMS, DEGREES = len(TERMS), 7
+
+
+@njit()
+def bending(cells, radius, series, work):
+    """Mean squares, per arrival, of what bending along width and along length explains of heights.
+
+    ``cells`` (n, 4): height, width, length, count of every cell; ``series`` (4, >= n) and
+    ``work`` (3, 10, 10) are scratch memory. Terms beyond the plane explain
+    one noise variance each when there is nothing but noise, and much more on an edge or a curved
+    surface. A fold bends across itself and not along: terms that change the slope along the width
+    (w², w³, w v²) and along the length (v², v³, w² v) are kept apart. Smooth terms, because noise
+    across the surface decides which of two cells behind each other an arrival falls into: their
+    difference is no lack of fit.
+    """
+    powers, heights, lower, solution = work[0], work[1], work[2], work[0, 9]
+    _power_sums(cells, radius, series, powers, heights)
+    for i in range(NUM_TERMS):
+        a, b = TERMS[i]
+        for j in range(i + 1):
+            c, d = TERMS[j]
+            total = powers[a + c, b + d]
+            value = total
+            for k in range(j):
+                value -= lower[i, k] * lower[j, k]
+            if i == j:
+                lower[i, i] = 1.0 / np.sqrt(max(value, 1e-9 * total + 1e-12))
+            else:
+                lower[i, j] = value * lower[j, j]
+        value = heights[a, b]
+        for k in range(i):
+            value -= lower[i, k] * solution[k]
+        solution[i] = value * lower[i, i]
+    along_width = (solution[3] ** 2 + solution[6] ** 2 + solution[8] ** 2) / 3.0
+    along_length = (solution[5] ** 2 + solution[9] ** 2 + solution[7] ** 2) / 3.0
+    return along_width, along_length
+
+
+@njit()
+def _power_sums(cells, radius, series, powers, heights):
+    """Σ count w^a v^b for a + b <= 6, and Σ count height w^a v^b for a + b <= 3.
+
+    One term at a time over all cells: such loops become vector instructions.
+    """
+    num_cells, scale = len(cells), 1.0 / radius
+    length, of_width, term = series[0, :num_cells], series[1, :num_cells], series[2, :num_cells]
+    height = series[3, :num_cells]
+    for n in range(num_cells):
+        length[n], of_width[n], height[n] = cells[n, 2] * scale, cells[n, 3], cells[n, 0]
+    for a in range(DEGREES):
+        for n in range(num_cells):
+            term[n] = of_width[n]
+            of_width[n] *= cells[n, 1] * scale
+        for b in range(DEGREES - a):
+            total, lifted = 0.0, 0.0
+            for n in range(num_cells):
+                total += term[n]
+                lifted += term[n] * height[n]
+                term[n] *= length[n]
+            powers[a, b], heights[a, b] = total, lifted

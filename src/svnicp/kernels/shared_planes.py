@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Which plane fits are due, and which of them a neighbour's fit can stand for.
+
+A voxel is divided into blocks. The first cell of a block that needs a plane leads: its
+patch is fitted, and the other cells of the block take over the record if they are in that patch
+and on its plane; their own fits would see nearly the same points. A cell off the plane (the jamb
+beside a wall) is fitted on its own. Claiming is serial, so that the outcome does not depend on the
+number of threads.
+"""
+
+import numpy as np
+
+from svnicp.kernels.njit import njit
+from svnicp.kernels.planes import (
+    CENTROID,
+    EPOCH,
+    HEIGHT_VAR,
+    NORMAL,
+    NORMAL_COV,
+    OWN_COUNT,
+    PLANAR,
+    RESIDUAL_VAR,
+    ROUGH,
+    STATE,
+    UNKNOWN,
+)
+from svnicp.kernels.voxel_map import EMPTY
+
+ON_PLANE_SIGMAS = 3.0
+"""A cell's mean this many standard deviations off the leader's plane is not on it."""
+
+
+@njit()
+def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
+    """Split the stored points in ``indices`` (Q, M) whose plane is due into leaders and followers.
+
+    Rows are the neighbours of one query, nearest first; all but the first may also follow the
+    first. Returns leaders (a,), to be fitted, and followers (b, 2), each with its leader, to be
+    given to ``follow`` afterwards. Every stored point appears once. ``limits`` as in
+    ``planes.fit_planes``; a voxel has ``blocks`` per edge, with 0 every stored point leads.
+    """
+    cap = voxels.offsets.shape[1]
+    leaders = np.empty(indices.size, dtype=np.int64)
+    followers = np.empty((indices.size, 2), dtype=np.int64)
+    num_leaders, num_followers = 0, 0
+    for row in range(indices.shape[0]):
+        for column in range(indices.shape[1]):
+            stored = indices[row, column]
+            if stored == EMPTY:
+                break
+            if not _claim(voxels, stored // cap, stored % cap, limits, epoch):
+                continue
+            leader = EMPTY
+            if blocks > 0:
+                block = _block(voxels, stored, voxel_size, blocks)
+                leader = _leader(voxels, stored, block, limits, epoch)
+                if leader == EMPTY and column > 0:
+                    leader = indices[row, 0]
+                if leader == EMPTY:
+                    voxels.leaders[stored // cap, block] = stored % cap
+            if leader == EMPTY:
+                leaders[num_leaders] = stored
+                num_leaders += 1
+            else:
+                followers[num_followers, 0] = stored
+                followers[num_followers, 1] = leader
+                num_followers += 1
+    return leaders[:num_leaders], followers[:num_followers]
+
+
+@njit()
+def _claim(voxels, voxel, slot, limits, epoch):
+    """Whether this plane is due; if so, it counts as fitted now, though not (yet) as a plane."""
+    plane = voxels.planes[voxel, slot]
+    own = voxels.moments[voxel, slot, 0]
+    if plane[STATE] != UNKNOWN and _fresh(plane, own, limits, epoch):
+        return False
+    plane[STATE], plane[OWN_COUNT], plane[EPOCH] = ROUGH, own, epoch
+    return True
+
+
+@njit()
+def _fresh(plane, own, limits, epoch):
+    """Whether a fit still stands for its cell: not much grown, not old."""
+    return own <= limits[4] * plane[OWN_COUNT] and epoch - plane[EPOCH] < limits[5]
+
+
+@njit()
+def _leader(voxels, stored, block, limits, epoch):
+    """Leader of a block: one with a fresh plane, or claimed in this very call; otherwise EMPTY."""
+    cap = voxels.offsets.shape[1]
+    voxel = stored // cap
+    slot = np.int64(voxels.leaders[voxel, block])
+    if slot == EMPTY or slot == stored % cap:
+        return EMPTY
+    plane = voxels.planes[voxel, slot]
+    fresh = _fresh(plane, voxels.moments[voxel, slot, 0], limits, epoch)
+    if plane[EPOCH] == epoch or (plane[STATE] == PLANAR and fresh):
+        return voxel * cap + slot
+    return EMPTY
+
+
+@njit()
+def _block(voxels, stored, voxel_size, blocks):
+    """Block of a stored point, from its offset to the voxel's centre."""
+    cap = voxels.offsets.shape[1]
+    number = 0
+    for axis in range(3):
+        share = voxels.offsets[stored // cap, stored % cap, axis] / voxel_size + 0.5
+        number = number * blocks + min(blocks - 1, max(0, int(share * blocks)))
+    return number
+
+
+@njit()
+def follow(voxels, voxel_size, followers, radius):
+    """Give followers their leader's plane; returns those that need a fit of their own (c,).
+
+    In the order given, so that a follower can lead those after it.
+    """
+    cap = voxels.offsets.shape[1]
+    alone = np.empty(len(followers), dtype=np.int64)
+    num_alone = 0
+    for n in range(len(followers)):
+        voxel, slot = followers[n, 0] // cap, followers[n, 0] % cap
+        leader = followers[n, 1] // cap
+        theirs = voxels.planes[leader, followers[n, 1] % cap]
+        away = (
+            (voxels.keys[leader, 0] - voxels.keys[voxel, 0]) * voxel_size + theirs[CENTROID],
+            (voxels.keys[leader, 1] - voxels.keys[voxel, 1]) * voxel_size + theirs[CENTROID + 1],
+            (voxels.keys[leader, 2] - voxels.keys[voxel, 2]) * voxel_size + theirs[CENTROID + 2],
+        )
+        if theirs[STATE] == PLANAR and _is_in(voxels.moments[voxel, slot], theirs, away, radius):
+            plane = voxels.planes[voxel, slot]
+            own = plane[OWN_COUNT]
+            plane[:] = theirs
+            plane[OWN_COUNT] = own
+            plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = away
+        else:
+            alone[num_alone] = followers[n, 0]
+            num_alone += 1
+    return alone[:num_alone]
+
+
+@njit()
+def _is_in(moments, plane, centroid, radius):
+    """Whether a cell's mean is within the patch and on its plane, as far as noise allows."""
+    count = moments[0]
+    dx = moments[1] / count - centroid[0]
+    dy = moments[2] / count - centroid[1]
+    dz = moments[3] / count - centroid[2]
+    if dx * dx + dy * dy + dz * dz > radius * radius:
+        return False
+    height = dx * plane[NORMAL] + dy * plane[NORMAL + 1] + dz * plane[NORMAL + 2]
+    c = plane[NORMAL_COV : NORMAL_COV + 6]
+    leverage = (
+        c[0] * dx * dx + c[3] * dy * dy + c[5] * dz * dz
+        + 2.0 * (c[1] * dx * dy + c[2] * dx * dz + c[4] * dy * dz)
+    )  # fmt: skip
+    variance = plane[RESIDUAL_VAR] / count + plane[HEIGHT_VAR] + leverage
+    return height * height < ON_PLANE_SIGMAS**2 * variance
