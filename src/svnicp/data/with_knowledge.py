@@ -49,12 +49,14 @@ class KnownDataset(Dataset):
     def info(self) -> DatasetInfo:
         """Return what the recording says about itself, and what is known beyond it."""
         info, known = self._recording.info(), self._knowledge
+        better_known = {finding.what for finding in known.findings}
+        others = (finding for finding in info.findings if finding.what not in better_known)
         return replace(
             info,
             kind=f"{known.kind}, {info.kind}" if known.kind else info.kind,
             sensor=known.sensor or info.sensor,
             imu=known.imu or info.imu,
-            findings=(*known.findings, *info.findings),
+            findings=(*known.findings, *others),
         )
 
     def scans(self) -> Iterator[Scan]:

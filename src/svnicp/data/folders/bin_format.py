@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from svnicp.cloud_files.kitti_bin import value_period
+from svnicp.cloud_files.read import file_bytes
 from svnicp.cloud_files.scan_cloud import ScanCloud, read_scan_cloud
 from svnicp.data.dataset import Finding
 from svnicp.errors import DatasetError, InputError
@@ -26,7 +27,7 @@ def bin_columns(paths: list[Path], given: int | None) -> tuple[int, Finding]:
     if given is not None:
         return given, Finding("values per point", f"{given}, as given", "", "--bin-columns")
     for path in paths[:5]:
-        data = path.read_bytes()
+        data = file_bytes(path)
         if len(data) >= LONG_ENOUGH:
             columns = value_period(data, KITTI_COLUMNS)
             evidence = f"how values repeat in {path.name}"
@@ -37,27 +38,25 @@ def bin_columns(paths: list[Path], given: int | None) -> tuple[int, Finding]:
 
 def read_bin_scan(path: Path, columns: int) -> ScanCloud:
     """Scan of a .bin file; refuses float64 values with a sentence of their own."""
-    if looks_like_float64(path):
-        raise DatasetError(
-            f"{path}: these are float64 values, and .bin files must hold float32; "
-            "convert them, or save the scans as .npy."
-        )
     try:
+        if looks_like_float64(file_bytes(path)):
+            raise DatasetError(
+                f"{path}: these are float64 values, and .bin files must hold float32; "
+                "convert them, or save the scans as .npy."
+            )
         return read_scan_cloud(path, bin_columns=columns)
     except InputError as error:
         raise DatasetError(str(error)) from None
 
 
-def looks_like_float64(path: Path) -> bool:
+def looks_like_float64(data: bytes) -> bool:
     """Whether nearly all values are possible coordinates if read as float64.
 
     Two float32 values that are read as one float64 seldom are: the exponent is three bits longer.
     """
-    with path.open("rb") as stream:
-        data = stream.read(8 * 4096)
-    values = np.frombuffer(data[: len(data) // 8 * 8], "<f8") if len(data) >= 800 else np.empty(0)
-    if len(values) == 0:
+    num_values = min(len(data) // 8, 4096)
+    if num_values < 100:
         return False
-    size = np.abs(values)
+    size = np.abs(np.frombuffer(data, "<f8", count=num_values))
     possible = ((size >= PLAUSIBLE_M[0]) & (size <= PLAUSIBLE_M[1])) | (size == 0.0)
     return bool(possible.mean() > 0.95)

@@ -52,6 +52,8 @@ def find_clouds(folder: Path, suffixes: tuple[str, ...] = CLOUD_SUFFIXES) -> Clo
     DatasetError
         If there are none, or several subfolders could be meant.
     """
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: there is no such folder, in which the scans should be.")
     for place in (folder, *(folder / name for name in SUBFOLDERS)):
         files = clouds_in(place, suffixes)
         if files:

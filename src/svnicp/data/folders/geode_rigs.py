@@ -95,5 +95,7 @@ REFERENCES: tuple[tuple[str, Reference], ...] = (
 
 def reference_of(path: str) -> Reference:
     """Who measured the truth of a sequence, told from the names in its path."""
-    lower = path.lower()
-    return next((who for words, who in REFERENCES if re.search(words, lower)), "own")
+    for words, reference in REFERENCES:
+        if re.search(words, path.lower()):
+            return reference
+    return "own"

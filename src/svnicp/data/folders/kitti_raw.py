@@ -120,12 +120,12 @@ def _read_raw_scan(path: Path) -> ScanCloud:
     """Scan of a .bin file (sync) or of a .txt file with ``x y z reflectance`` lines (extract)."""
     if path.suffix.lower() == ".bin":
         return read_bin_scan(path, KITTI_COLUMNS)
-    if path.stat().st_size == 0:
-        return ScanCloud(np.empty((0, 3)))
     try:
+        if path.stat().st_size == 0:
+            return ScanCloud(np.empty((0, 3)))
         return finite_scan(np.loadtxt(path, usecols=(0, 1, 2), ndmin=2))
-    except ValueError as error:
-        raise DatasetError(f"{path}: a line of points is not numbers ({error}).") from None
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path}: the points cannot be read as numbers ({error}).") from None
 
 
 def _extrinsics(root: Path, has_imu: bool, options: FolderOptions) -> tuple[Transform, Finding]:
