@@ -124,18 +124,6 @@ def test_bare_files_and_folders_without_metadata(bag_format, suffix, tmp_path, r
     assert not is_ros_recording(tmp_path)
 
 
-def test_old_sqlite_bags_without_definitions_are_read(tmp_path, rng):
-    """ROS 2 bags from before definitions were stored need none."""
-    scans = true_scans(rng)
-    folder = write_bag(tmp_path / "drive", "sqlite", stored_scans(scans))
-    import sqlite3  # noqa: PLC0415
-
-    database = sqlite3.connect(folder / "drive.db3")
-    database.executescript("DROP TABLE message_definitions; DROP TABLE schema; DROP TABLE metadata")
-    database.close()
-    assert_same_scans(list(RosBag(folder / "drive.db3")), scans)
-
-
 def test_every_walk_starts_at_the_beginning(tmp_path, rng):
     """Two walks at the same time do not disturb each other, nor one that was left early."""
     scans = true_scans(rng)
@@ -260,3 +248,19 @@ def test_options_overrule_what_would_be_found(tmp_path, rng):
     assert_allclose(first.linear_acceleration, imu[0].linear_acceleration * STANDARD_GRAVITY)
     ignoring = RosBagOptions(lidar_topic="/left", point_times=PointTimeOptions(ignore=True))
     assert next(iter(RosBag(path, ignoring))).point_times_ns is None
+
+
+@pytest.mark.parametrize(("delay_ns", "warned"), [(PERIOD_NS // 5, True), (PERIOD_NS, False)])
+def test_scans_recorded_before_they_end_are_doubted(delay_ns, warned, tmp_path, rng, caplog):
+    """Points measured after their message was recorded hint at a header that marks the end."""
+    scans = true_scans(rng)
+    stored = [
+        item._replace(log_ns=scan.stamp_ns + delay_ns)
+        for scan, item in zip(scans, stored_scans(scans), strict=True)
+    ]
+    path = write_bag(tmp_path / "drive.bag", "ros1", stored)
+    assert_same_scans(list(RosBag(path)), scans)
+    assert ("--point-time-reference end" in caplog.text) == warned
+    caplog.clear()
+    RosBag(path, RosBagOptions(point_times=PointTimeOptions(reference="start")))
+    assert not caplog.records

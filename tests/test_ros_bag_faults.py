@@ -3,7 +3,6 @@
 
 import logging
 import os
-import shutil
 
 import numpy as np
 import pytest
@@ -140,15 +139,6 @@ def test_a_bag_cut_in_its_index_loses_nothing(bag_format, tmp_path, rng):
     file = path if bag_format == "ros1" else path / "drive.mcap"
     os.truncate(file, file.stat().st_size - 9)
     assert_same_scans(list(RosBag(file)), scans)
-
-
-def test_a_bag_of_a_killed_recorder_is_read(tmp_path, rng):
-    """A .bag.active file has no index position and an open chunk; its messages are all there."""
-    scans, stored = long_recording(rng)
-    path = write_bag(tmp_path / "drive.bag", "ros1", stored)
-    active = tmp_path / "killed.bag.active"
-    shutil.copy(path, active)
-    assert_same_scans(list(RosBag(active)), scans)
 
 
 @pytest.mark.parametrize("share", [0.0001, 0.5])

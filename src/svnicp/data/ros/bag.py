@@ -163,7 +163,7 @@ class RosBag(Dataset):
             (first_scan_ns, last_scan_ns), (imu.first_ns, last_imu_ns), self._lidar.period_s
         )
         if found is not None:
-            logger.warning("The IMU on %s covers the scans badly: it %s.", topic.name, found.value)
+            logger.warning("The IMU on %s does not cover all scans: %s.", topic.name, found.value)
         return found
 
     def _find_extrinsics(self, given: Transform | None) -> tuple[Transform, str]:

@@ -96,7 +96,28 @@ def open_lidar(topic: Topic, first: Sequence[RawMessage], options: RosBagOptions
             "%s: times of points are taken as %s, but %s; set --point-time-unit if that is wrong.",
             topic.name, UNIT_NAMES[stream.times.unit], stream.times.evidence,
         )  # fmt: skip
+    elif options.point_times.reference is None and _recorded_too_early(stream, first):
+        logger.warning(
+            "%s: scans were recorded before their last points were measured, so their header may "
+            "mark their end; then set --point-time-reference end.", topic.name,
+        )  # fmt: skip
     return stream
+
+
+def _recorded_too_early(stream: LidarStream, first: Sequence[RawMessage]) -> bool:
+    """Whether messages were recorded in the first half of the scans that they hold."""
+    early = []
+    for message in first:
+        try:
+            cloud = stream.decode(message.reader())
+        except InputError:  # counted when the scans are read
+            continue
+        # Converters often record at the header's time, which tells nothing.
+        if message.log_ns != cloud.header.stamp_ns and len(cloud.points):
+            scan = stream.scan(cloud, Tally(""))
+            middle_ns = (scan.stamp_ns + scan.end_ns) // 2
+            early.append(scan.stamp_ns < message.log_ns < middle_ns)
+    return bool(early) and all(early)
 
 
 def _open_point_cloud2(first: Sequence[RawMessage], options: RosBagOptions) -> LidarStream:

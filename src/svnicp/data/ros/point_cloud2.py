@@ -152,8 +152,9 @@ def measured(
     header: Header, points: npt.NDArray[np.float32], raw_times: np.ndarray | None
 ) -> RawCloud:
     """Cloud without points that are not finite, at the origin, or without a finite time."""
-    keep = np.isfinite(points).all(axis=1) & points.any(axis=1)
+    x, y, z = points.T  # column by column: NumPy is slow along short rows
+    keep = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & ((x != 0) | (y != 0) | (z != 0))
     if raw_times is not None:
         keep &= np.isfinite(raw_times)
-        raw_times = raw_times[keep].astype(raw_times.dtype.newbyteorder("="))
-    return RawCloud(header, points[keep], raw_times)
+        raw_times = np.compress(keep, raw_times).astype(raw_times.dtype.newbyteorder("="))
+    return RawCloud(header, np.compress(keep, points, axis=0), raw_times)

@@ -75,6 +75,8 @@ def _records(file: BinaryIO) -> Iterator[tuple[Fields, bytes]]:
 def _record(file: BinaryIO, start: bytes) -> tuple[Fields, bytes, bool]:
     """Header of a record, its data, and whether they are all there."""
     head = _fields(_sized(file, start))
+    if "op" not in head:
+        raise FileCutError("its records are damaged")
     (size,) = struct.unpack("<I", read_exactly(file, 4))
     data = file.read(min(size, remaining(file)))
     return head, data, len(data) == size
@@ -98,7 +100,7 @@ def _chunk_records(head: Fields, data: bytes, whole: bool) -> Iterator[tuple[Fie
 
 def _kind(head: Fields) -> int:
     """Return what a record is."""
-    return int.from_bytes(head.get("op", b""), "little")
+    return int.from_bytes(head["op"], "little")
 
 
 def _sized(file: BinaryIO, start: bytes) -> bytes:

@@ -58,6 +58,8 @@ def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         kind, size = RECORD_HEAD.unpack(read_exactly(file, RECORD_HEAD.size))
         if kind in (DATA_END, FOOTER):
             return
+        if kind == 0:
+            raise FileCutError("its records are damaged")
         content = read_exactly(file, size)
         if kind == CHUNK:
             yield from _chunk_records(_unpacked(content))

@@ -105,20 +105,19 @@ def coverage(
     """
     late_s = (imu_ns[0] - scans_ns[0]) * 1e-9
     early_s = (scans_ns[1] - imu_ns[1]) * 1e-9
-    margin_s = 2.0 * scan_period_s
     if imu_ns[1] < scans_ns[0] or imu_ns[0] > scans_ns[1]:
-        apart_s = max(late_s, early_s)
-        return Finding(
-            "IMU coverage",
-            f"none: stamps of IMU and scans are of different clocks, up to {apart_s:.0f} s apart",
+        value = f"stamps never meet, {max(late_s, early_s):.0f} s apart, as of different clocks"
+        return Finding("IMU coverage", value)
+    missing = [
+        (seconds, words)
+        for seconds, words in (
+            (late_s, f"starts {late_s:.2f} s after the first scan"),
+            (early_s, f"ends {early_s:.2f} s before the last scan"),
         )
-    words = []
-    if late_s > margin_s:
-        words.append(f"starts {late_s:.2f} s after the first scan")
-    if early_s > margin_s:
-        words.append(f"ends {early_s:.2f} s before the last scan")
-    if not words:
+        if seconds > 2.0 * scan_period_s
+    ]
+    if not missing:
         return None
-    missing_s = max(late_s, 0.0) * (late_s > margin_s) + max(early_s, 0.0) * (early_s > margin_s)
-    missing = round(missing_s / scan_period_s)
-    return Finding("IMU coverage", f"{' and '.join(words)}: about {missing} scans have no IMU")
+    num_scans = round(sum(seconds for seconds, _ in missing) / scan_period_s)
+    words = " and ".join(words for _, words in missing)
+    return Finding("IMU coverage", f"{words}: about {num_scans} scans have no IMU")
