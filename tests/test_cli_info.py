@@ -46,6 +46,8 @@ def test_it_says_what_there_is(bag, capsys):
         "m/s^2",
         "LiDAR at (0.1145 -0.1342 0.3272) m in the body",
         "no gaps",
+        "flag: --lidar-topic",
+        'from: /tf_static, from "lidar" to "base_link"',
     ):
         assert words in printed
 

@@ -19,7 +19,7 @@ class Estimate:
     stamp_ns: int
     """Time the pose is for [ns]."""
     T_world_body: Transform
-    """(4, 4) pose of the body in the world, which is the body at the start."""
+    """(4, 4) pose of the body in the world, whose origin is where the run starts."""
     covariance: Covariance
     """(6, 6) absolute: the error since the start of the run, drift of the map included."""
     T_previous_body: Transform

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from svnicp import __version__
@@ -36,9 +35,9 @@ def run(command: InfoCommand) -> int:
             write_text(Path(command.json), text)
     console = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
     console.print(f"{dataset.name}: {info.kind}", style="bold")
-    _print_table(console, overview(dataset, info, first))
+    console.print(overview(dataset, info, first))
     console.print()
-    _print_table(console, findings_table(info.findings))
+    console.print(findings_table(info.findings))
     return 0
 
 
@@ -103,11 +102,6 @@ def document(
             "position_only": truth.position_only,
         },
     }
-
-
-def _print_table(console: Console, table: Table) -> None:
-    """Print a table no wider than the terminal; long cells go on in the next line."""
-    console.print(table, soft_wrap=False)
 
 
 def _count(number: int | None) -> str:
