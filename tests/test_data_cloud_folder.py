@@ -187,6 +187,17 @@ def test_float64_bin_is_refused_by_name(tmp_path: Path, rng: np.random.Generator
             list(CloudFolder(tmp_path / name))
 
 
+def test_scans_of_mostly_zeros_are_no_doubles(tmp_path: Path, rng: np.random.Generator):
+    """Zeros where nothing came back do not make a float32 file look like something else."""
+    scan = folder_files.clouds(rng, 1, points=600)[0]
+    scan[20:] = 0.0
+    rows = np.zeros((600, 4), dtype="<f4")
+    rows[:, :3] = scan
+    folder_files.write_clouds(tmp_path, [rows.tobytes()], ".bin")
+    (read,) = CloudFolder(tmp_path)
+    np.testing.assert_array_equal(read.points, scan)
+
+
 def test_what_comes_before_a_cut_off_file_is_kept(tmp_path: Path, rng: np.random.Generator):
     """The scans before a truncated .bin arrive, and then a sentence names the file."""
     files = [cloud_bytes.kitti(scan) for scan in folder_files.clouds(rng, 5)]
