@@ -7,11 +7,10 @@ opens it. ``kind`` forces one of them. Everything that is not given is detected 
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from svnicp.arrays import Transform
 from svnicp.cloud_files.read import PARSERS
 from svnicp.data.dataset import Dataset
 from svnicp.data.folders.clouds import CloudFolder, truth_finding
@@ -21,49 +20,27 @@ from svnicp.data.folders.kitti import KittiOdometry
 from svnicp.data.folders.kitti_raw import KittiRaw
 from svnicp.data.folders.options import FolderOptions
 from svnicp.data.folders.subt_mrs import is_subt_mrs, open_subt_mrs
-from svnicp.data.ros import PointTimeOptions, RosBag, RosBagOptions, is_ros_recording
-from svnicp.data.ros.imu import ImuUnit
+from svnicp.data.ros import RosBag, RosBagOptions, is_ros_recording
 from svnicp.data.trajectory_files import read_trajectory
 from svnicp.data.with_knowledge import Knowledge, KnownDataset
 from svnicp.errors import ConfigError, DatasetError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OpenOptions:
-    """What may be said about a recording by hand; what is left None is detected."""
+class OpenOptions(RosBagOptions):
+    """What may be said about a recording by hand; what is left None is detected.
+
+    The options of bags are inherited; those that make sense for a folder hold for it, too.
+    """
 
     kind: str | None = None
     """Format, instead of recognising it."""
-    lidar_topic: str | None = None
-    """Topic of the scans in a bag."""
-    imu_topic: str | None = None
-    """Topic of the IMU in a bag, "none" to do without."""
-    point_times: PointTimeOptions = field(default_factory=PointTimeOptions)
-    """Unit and reference of the times of points."""
-    imu_unit: ImuUnit | None = None
-    """Unit of the accelerations."""
-    velodyne_model: str | None = None
-    """Model that sent Velodyne packets, such as "VLP16"."""
-    T_body_lidar: Transform | None = None
-    """(4, 4) extrinsics: maps LiDAR coordinates into the IMU."""
     ground_truth: Path | None = None
     """File with the true trajectory of the body."""
     bin_columns: int | None = None
     """Values per point in .bin files, 3 to 6."""
     scan_rate_hz: float | None = None
     """Scans per second where nothing says when they were taken [Hz]."""
-
-    @property
-    def ros(self) -> RosBagOptions:
-        """The part that concerns bags."""
-        return RosBagOptions(
-            lidar_topic=self.lidar_topic,
-            imu_topic=self.imu_topic,
-            point_times=self.point_times,
-            imu_unit=self.imu_unit,
-            velodyne_model=self.velodyne_model,
-            T_body_lidar=self.T_body_lidar,
-        )
 
     @property
     def folder(self) -> FolderOptions:
@@ -160,7 +137,7 @@ def _is_cloud_folder(path: Path) -> bool:
 
 def _open_bag(paths: list[Path], options: OpenOptions) -> Dataset:
     """Bag, with the ground truth that is given or lies beside it as NAME.gt.tum."""
-    recording = RosBag(paths, options.ros)
+    recording = RosBag(paths, options)
     beside = paths[0].with_name(f"{paths[0].stem}.gt.tum")
     file = options.ground_truth or (beside if beside.is_file() else None)
     if file is None:
@@ -175,13 +152,13 @@ FORMATS: tuple[Format, ...] = (
         "geode",
         "bags of GEODE",
         is_geode,
-        lambda paths, options: open_geode(paths, options.ros, options.ground_truth),
+        lambda paths, options: open_geode(paths, options, options.ground_truth),
     ),
     Format(
         "subt_mrs",
         "SubT-MRS (folders with raw_data_*.bag, lidar/*.las or TartanAir scenes)",
         is_subt_mrs,
-        lambda paths, options: open_subt_mrs(paths, options.folder, options.ros),
+        lambda paths, options: open_subt_mrs(paths, options.folder, options),
     ),
     Format(
         "ros",
