@@ -4,9 +4,11 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import tyro
 from rich.table import Table
 
 from svnicp.cli import show
@@ -25,6 +27,8 @@ which sensors, and how long a run is (the short one, and the full one as in the 
 class ScenariosCommand:
     """What ``svnicp scenarios`` is asked to do."""
 
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, option("NAME")] = ()
+    """Only these scenarios; all if left out."""
     picture: Annotated[Path | None, option("DIR")] = None
     """Folder for a map of each scenario with the way through it, as SVG."""
     full: Annotated[bool, option()] = False
@@ -40,48 +44,51 @@ def main(words: Sequence[str]) -> int:
     command = parse(ScenariosCommand, "svnicp scenarios", DESCRIPTION, words)
     if command.seed < 0:
         raise UsageError(f"--seed must not be negative, got {command.seed}.")
-    from svnicp.simulation.scenarios import SCENARIOS  # noqa: PLC0415
+    from svnicp.simulation.scenarios import SCENARIOS, scenario  # noqa: PLC0415
 
+    chosen = [scenario(name) for name in command.names or SCENARIOS]
     console = show.console(sys.stdout)
-    console.print(_table(list(SCENARIOS.values())))
+    console.print(_table(chosen))
     if command.picture is not None:
         console.print()
-        _draw(command.picture, command)
+        _draw(command.picture, command, chosen)
     return 0
 
 
 def _table(scenarios: list["Scenario"]) -> Table:
-    """Return one row per scenario."""
+    """Return one row per scenario, below the name of its suite."""
     table = show.plain_table()
-    for head in ("scenario", "suite", "what degrades", "carried by", "LiDAR", "IMU"):
-        table.add_column(head)
+    table.add_column("scenario", no_wrap=True)
+    table.add_column("what degrades", min_width=20)
+    for head in ("carried by", "LiDAR", "IMU"):
+        table.add_column(head, no_wrap=True)
     for head in ("short run", "full run"):
-        table.add_column(head, justify="right")
-    for scenario in scenarios:
-        table.add_row(
-            scenario.name,
-            scenario.suite,
-            scenario.degrades,
-            scenario.platform.name,
-            scenario.sensor,
-            scenario.imu,
-            f"{scenario.length_m:.0f} m, {scenario.duration_s:.0f} s",
-            f"{scenario.full_length_m:.0f} m, {scenario.full_duration_s:.0f} s",
-        )
+        table.add_column(head, justify="right", no_wrap=True)
+    for suite, rows in groupby(scenarios, key=lambda scenario: scenario.suite):
+        table.add_row(f"[{suite}]")
+        for scenario in rows:
+            table.add_row(
+                scenario.name,
+                scenario.degrades,
+                scenario.platform.name,
+                scenario.sensor,
+                scenario.imu,
+                f"{scenario.length_m:.0f} m, {scenario.duration_s:.0f} s",
+                f"{scenario.full_length_m:.0f} m, {scenario.full_duration_s:.0f} s",
+            )
     return table
 
 
-def _draw(folder: Path, command: ScenariosCommand) -> None:
-    """Write a map of each scenario into a folder."""
+def _draw(folder: Path, command: ScenariosCommand, chosen: list["Scenario"]) -> None:
+    """Write a map of each chosen scenario into a folder."""
     from svnicp.cli.output_files import make_folder, write_text  # noqa: PLC0415
     from svnicp.cli.progress import patience  # noqa: PLC0415
     from svnicp.simulation.picture import picture  # noqa: PLC0415
-    from svnicp.simulation.scenarios import SCENARIOS  # noqa: PLC0415
     from svnicp.simulation.simulate import stage  # noqa: PLC0415
 
     make_folder(folder)
     with patience(show.console(sys.stderr), "drawing"):
-        for name in SCENARIOS:
-            path = folder / f"{name}.svg"
-            write_text(path, picture(stage(name, command.seed, full=command.full)))
+        for one in chosen:
+            path = folder / f"{one.name}.svg"
+            write_text(path, picture(stage(one.name, command.seed, full=command.full)))
             print(path)

@@ -22,6 +22,8 @@ WIDTH, MIN_HEIGHT, MAX_HEIGHT, HEADER = 800, 140, 600, 58
 """Size of a picture, and of the words above the map [pixels]."""
 MARGIN_M, OPEN_MARGIN_M = 5.0, 32.0
 """What is shown around the way at least, indoors and under the sky [m]."""
+BLOCK = 4
+"""Side of a block of pixels that is asked for its distance first [pixels]."""
 SAMPLE_S = 0.1
 """Time between two points of the way as drawn [s]."""
 MARK_S = 10.0
@@ -99,23 +101,35 @@ def _shades(scene: Scene, positions: Points, view: _View) -> Floats:
     width, height = view.size
     across = view.lower[0] + (np.arange(width) + 0.5) * view.pixel_m
     up = view.lower[1] + (height - 0.5 - np.arange(height)) * view.pixel_m
-    grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    nearest = KDTree(positions[:, view.axes]).query(grid, workers=1)[1]
+    grid = np.stack(np.meshgrid(across, up), axis=-1)
+    nearest = KDTree(positions[:, view.axes]).query(grid)[1]
     points = positions[nearest]
-    points[:, view.axes] = grid
+    points[..., view.axes] = grid
     shades = FREE + (SOLID - FREE) * _solid(scene, points, view.pixel_m)
     if view.axes == (0, 1):
         drop = _height_above_floor(scene, positions)[nearest]
         for lift in (*((fraction - 1.0) * drop for fraction in BETWEEN), ABOVE_M):
-            points[:, 2] = positions[nearest, 2] + lift
+            points[..., 2] = positions[nearest, 2] + lift
             other = _solid(scene, points, view.pixel_m)
             shades = np.minimum(shades, FREE + (ELSEWHERE - FREE) * other)
-    return shades.reshape(height, width)
+    return shades
 
 
-def _solid(scene: Scene, points: Points, pixel_m: float) -> Floats:
-    """Return how much of the pixel about each point is solid, from 0 to 1."""
-    return np.clip(0.5 - scene.distance(points) / pixel_m, 0.0, 1.0)
+def _solid(scene: Scene, points: Floats, pixel_m: float) -> Floats:
+    """Return how much of each pixel is solid, from 0 to 1, of (height, width, 3) positions [m].
+
+    Most of a map is far from any surface: blocks of pixels are asked first, and only those whose
+    middle is near one are looked at pixel by pixel.
+    """
+    height, width = points.shape[:2]
+    rows = np.minimum(np.arange(0, height, BLOCK) + BLOCK // 2, height - 1)
+    columns = np.minimum(np.arange(0, width, BLOCK) + BLOCK // 2, width - 1)
+    middles = points[np.ix_(rows, columns)]
+    coarse = scene.distance(middles.reshape(-1, 3)).reshape(middles.shape[:2])
+    distances = coarse.repeat(BLOCK, axis=0)[:height].repeat(BLOCK, axis=1)[:, :width]
+    near = np.abs(distances) < 3 * BLOCK * pixel_m
+    distances[near] = scene.distance(points[near])
+    return np.clip(0.5 - distances / pixel_m, 0.0, 1.0)
 
 
 def _height_above_floor(scene: Scene, positions: Points) -> Floats:

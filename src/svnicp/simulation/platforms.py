@@ -78,7 +78,7 @@ PLATFORMS: dict[str, Platform] = {
         follows_slope=True,
     ),
     "rough_ugv": Platform(
-        "UGV on rough ground",
+        "UGV",
         1.0,
         0.9,
         (
@@ -108,7 +108,7 @@ PLATFORMS: dict[str, Platform] = {
         ),
     ),
     "shaken_handheld": Platform(
-        "handheld, swung about",
+        "handheld",
         0.75,
         1.3,
         (

@@ -6,8 +6,10 @@ degrades in the same way; durations are those of the paper, lengths those of the
 does not publish lengths, so there they follow from a typical speed.
 """
 
+import difflib
 from dataclasses import dataclass
 
+from svnicp.errors import InputError
 from svnicp.simulation.platforms import PLATFORMS, Platform
 from svnicp.simulation.rigs import RIGS, Rig
 from svnicp.simulation.worlds import corridors, halls, outdoors, stairs, underground, water
@@ -132,7 +134,7 @@ _GEODE = (
         stairs.stair, "handheld", "alpha", 35.0, 190.0, 345.5, 60.0, 0.05, "side",
     ),
     Scenario(
-        "bridge", "GEODE", "equal panels every 12 m, fast, cars around",
+        "bridge", "GEODE", "equal panels every 8 m, fast, cars around",
         outdoors.bridge, "car", "alpha", 520.0, 5500.0, 382.5, 45.0, 0.4,
     ),
 )  # fmt: skip
@@ -156,7 +158,14 @@ _PLAIN = (
     ),
 )  # fmt: skip
 
-SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario for scenario in (*_SUBT_MRS, *_GEODE, *_PLAIN)
-}
+SCENARIOS: dict[str, Scenario] = {row.name: row for row in (*_SUBT_MRS, *_GEODE, *_PLAIN)}
 """Every scenario by name, in the order of the paper's tables."""
+
+
+def scenario(name: str) -> Scenario:
+    """Return the scenario of this name, or say which one may have been meant."""
+    if name in SCENARIOS:
+        return SCENARIOS[name]
+    close = difflib.get_close_matches(name, SCENARIOS, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(SCENARIOS)}."
+    raise InputError(f"There is no scenario {name!r}; {hint}")

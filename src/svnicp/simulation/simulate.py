@@ -5,7 +5,6 @@ The seed decides clutter, how the platform strays, pauses and shakes, biases and
 seed gives the same bits; a shorter run is the beginning of a longer one.
 """
 
-import difflib
 import zlib
 from dataclasses import dataclass
 
@@ -15,7 +14,8 @@ from svnicp.errors import InputError
 from svnicp.simulation.imu import IMUS
 from svnicp.simulation.motion import Motion
 from svnicp.simulation.rigs import RIGS, Rig
-from svnicp.simulation.scenarios import SCENARIOS, Scenario
+from svnicp.simulation.scenarios import Scenario
+from svnicp.simulation.scenarios import scenario as find_scenario
 from svnicp.simulation.sensors import SENSORS
 from svnicp.simulation.simulated import SimulatedDataset
 from svnicp.simulation.travel import Trip, travel
@@ -81,7 +81,7 @@ def stage(
     name: str, seed: int = 0, duration_s: float | None = None, *, full: bool = False
 ) -> Stage:
     """Return the world of a scenario and the motion through it; the arguments of ``simulate``."""
-    scenario = _scenario(name)
+    scenario = find_scenario(name)
     if seed < 0:
         raise InputError(f"A seed must not be negative, got {seed}.")
     duration_s = _duration(scenario, duration_s, full=full)
@@ -104,15 +104,6 @@ def stage(
         np.random.default_rng(for_motion),
     )
     return Stage(scenario, world, motion, int(for_sensors.generate_state(1)[0]))
-
-
-def _scenario(name: str) -> Scenario:
-    """Return the scenario of this name, or say which one may have been meant."""
-    if name in SCENARIOS:
-        return SCENARIOS[name]
-    close = difflib.get_close_matches(name, SCENARIOS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"choose one of {', '.join(SCENARIOS)}."
-    raise InputError(f"There is no scenario {name!r}; {hint}")
 
 
 def _rig(scenario: Scenario, name: str | None) -> Rig:

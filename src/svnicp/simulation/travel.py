@@ -180,9 +180,10 @@ def _unless_paused(
     starts_s = moving_s + np.cumsum(lengths_s) - lengths_s
     going = np.ones_like(times_s)
     for start_s, length_s in zip(starts_s, lengths_s, strict=True):
-        stop = _smoothstep((times_s - start_s) / ramp_s)
-        start = _smoothstep((times_s - start_s - length_s) / ramp_s)
-        going *= 1.0 - stop + start
+        first, last = np.searchsorted(times_s, [start_s, start_s + length_s + ramp_s])
+        since_s = times_s[first:last] - start_s
+        stop, start = _smoothstep(since_s / ramp_s), _smoothstep((since_s - length_s) / ramp_s)
+        going[first:last] *= 1.0 - stop + start
     return going
 
 

@@ -19,7 +19,7 @@ from svnicp.simulation.worlds.world import World
 
 STREET_START_M = -85.0
 """Where the way along the street, which is 200 m long about x = 0, begins [m]."""
-PANEL_M = 12.0
+PANEL_M = 8.0
 """Length of one panel of the bridge's trusses [m]."""
 
 
@@ -73,8 +73,8 @@ def bridge(rng: np.random.Generator, length_m: float) -> World:
         shapes.bar((ends[0], side * 12.4, 7.0), (ends[1], side * 12.4, 7.0), 0.25)
         for x in np.arange(ends[0], ends[1], PANEL_M):
             y = side * 12.4
-            shapes.bar((x, y, 0.0), (x, y, 7.0), 0.2)
-            shapes.bar((x, y, 7.0), (x + PANEL_M, y, 0.0), 0.15)
+            shapes.bar((x, y, 0.0), (x, y, 7.0), 0.1)
+            shapes.bar((x, y, 7.0), (x + PANEL_M, y, 0.0), 0.08)
     cars = tuple(_traffic(rng, ends))
     way = straight(length_m, y=-3.5)
     return World(shapes.scene("bridge"), way, movers=cars)

@@ -36,7 +36,6 @@ def tunnel(rng: np.random.Generator, length_m: float) -> World:
         shapes.bar(place + head, place + other_head, 0.09)
     scene = shapes.scene(
         "tunnel",
-        blend_m=0.3,
         roughness_m=0.1,
         roughness_length_m=1.1,
         roughness_seed=_noise_seed(rng),
@@ -67,7 +66,6 @@ def uneven_tunnel(rng: np.random.Generator, length_m: float) -> World:
         shapes.turned_box((x, y), (-0.5, rng.uniform(0.7, 1.3)), size, yaw)
     scene = shapes.scene(
         "uneven_tunnel",
-        blend_m=0.5,
         roughness_m=0.02,
         roughness_length_m=0.5,
         roughness_seed=_noise_seed(rng),

@@ -76,8 +76,9 @@ def _canal(
     ends = (-ENDLESS_M, length_m + ENDLESS_M)
     for side in (-1.0, 1.0):
         edge = side * width_m / 2
-        shapes.box(ends, (edge, edge + side * 120.0), (-4.0, 0.9))  # quay and land behind it
-        shapes.box(ends, (edge + side * 6.0, edge + side * 120.0), (-4.0, 1.8))
+        # Land starts at the water's level: what is below is never lit.
+        shapes.box(ends, (edge, edge + side * 120.0), (0.0, 0.9))
+        shapes.box(ends, (edge + side * 6.0, edge + side * 120.0), (0.0, 1.8))
         x = ends[0]
         while x < ends[1]:
             if not _is_bare(x, bare_m):
@@ -106,7 +107,7 @@ def _thing_on_the_bank(
     elif kind == "boat":
         length, yaw = rng.uniform(5.0, 9.0), rng.uniform(-0.06, 0.06)
         berth = edge - side * 1.4
-        shapes.turned_box((x, berth), (-0.5, 0.9), (length, 2.0), yaw)
+        shapes.turned_box((x, berth), (0.0, 0.9), (length, 2.0), yaw)
         shapes.turned_box((x - 0.5, berth), (0.9, 1.8), (0.4 * length, 1.6), yaw)
     else:
         for _ in range(1 if kind == "tree" else rng.integers(3, 6)):
