@@ -27,8 +27,10 @@ from ros_recordings import (
     START_NS,
     Stored,
     bag_path,
+    cloud_message,
     livox_message,
     packet_bytes,
+    struct_points,
     tf_message,
     velodyne_message,
     write_bag,
@@ -221,6 +223,26 @@ def test_points_without_times_are_said_once(tmp_path, rng, caplog):
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "points have no times" in caplog.text
     assert "none: all points" in {f.what: f.value for f in bag.info().findings}["point time"]
+
+
+def test_a_time_field_without_times_is_passed_over(tmp_path, rng):
+    """Of two fields for times, the one that is filled in is used."""
+    layout = packed(("x", "f4"), ("y", "f4"), ("z", "f4"), ("time", "f4"), ("timestamp", "f8"))
+    hesai = MAKERS["hesai"]
+    both = hesai._replace(layout=layout, fields=fields_of(layout))
+    scans = true_scans(rng)
+    stored = []
+    for scan in scans:
+        rows = struct_points(
+            layout,
+            np.asarray(scan.points),
+            time=np.zeros(len(scan.points)),
+            timestamp=both.encode(np.asarray(scan.point_times_ns), 0),
+        )
+        message = cloud_message(scan.stamp_ns, rows, both.fields)
+        stored.append(Stored("/points", "sensor_msgs/msg/PointCloud2", scan.end_ns, message))
+    bag = RosBag(write_bag(tmp_path / "drive.bag", "ros1", stored))
+    assert_same_scans(list(bag), scans, hesai.tolerance_ns)
 
 
 def test_options_overrule_what_would_be_found(tmp_path, rng):

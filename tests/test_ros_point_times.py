@@ -186,6 +186,17 @@ def test_a_reference_that_is_given_anchors_absolute_times():
     assert found.apply(times, EPOCH_NS).times_ns.max() == EPOCH_NS
 
 
+def test_offsets_from_something_before_the_header_stay_relative(rng):
+    """Times of 0.3 to 0.4 s in every scan, a little jittery, do not go on with the headers."""
+    samples = [
+        TimeSample(EPOCH_NS + i * 10**8, 0.3 + np.linspace(0.0, 0.1, 11) + rng.uniform(0.0, 0.01))
+        for i in range(6)
+    ]
+    found = detect_point_times("t", samples, ANY)
+    assert found is not None
+    assert not found.absolute
+
+
 def test_a_single_scan_is_enough():
     """One scan tells relative from absolute times, with the usual period of 0.1 s."""
     relative = detect_point_times("t", [TimeSample(EPOCH_NS, np.arange(0, 10**8, 1000))], ANY)
