@@ -94,11 +94,27 @@ def _open_folder(folder: Path) -> list[BagFile]:
             whole.contents()
         except Exception as error:  # lz4, zstd, sqlite, yaml: each fails in its own way
             if files == [folder]:
-                raise DatasetError(f"{folder} cannot be read: {error}") from None
-            logger.warning("%s is read file by file, because as a bag %s", folder, _reason(error))
+                raise DatasetError(f"{folder} cannot be read: {_reason(error)}.") from None
+            logger.warning("%s is read file by file, as %s.", folder, _reason(error))
         else:
             return [whole]
-    return [_open_file(file) for file in files]
+    return _open_parts(files)
+
+
+def _open_parts(parts: Sequence[Path]) -> list[BagFile]:
+    """Open split files one by one; some may be unreadable, but not all."""
+    files: list[BagFile] = []
+    errors: list[DatasetError] = []
+    for part in parts:
+        try:
+            files.append(_open_file(part))
+        except DatasetError as error:
+            errors.append(error)
+    if errors and not files:
+        raise errors[0]
+    for error in errors:
+        logger.warning("A part of the recording is left out: %s", error)
+    return files
 
 
 def _open_file(path: Path) -> BagFile:
@@ -116,8 +132,11 @@ def _open_file(path: Path) -> BagFile:
     if path.suffix == ".db3" and log.is_file() and log.stat().st_size:
         logger.warning(
             "%s was not closed, and the messages in %s are missing: to add them, run sqlite3 on "
-            '"%s" with "PRAGMA wal_checkpoint".', path, log.name, path,
-        )  # fmt: skip
+            '"%s" with "PRAGMA wal_checkpoint".',
+            path,
+            log.name,
+            path,
+        )
     return indexed
 
 

@@ -67,6 +67,8 @@ def open_imu(topic: Topic, messages: Iterable[RawMessage], given: ImuUnit | None
     if not unit.has_gravity:
         logger.warning(
             "%s: accelerations (%s) do not have the length of gravity in m/s^2 or g; it seems to "
-            "have been removed, and inertial odometry needs it.", topic.name, unit.evidence,
-        )  # fmt: skip
+            "have been removed, and inertial odometry needs it.",
+            topic.name,
+            unit.evidence,
+        )
     return ImuStream(frame_id, readings[0].stamp_ns, unit)

@@ -27,7 +27,7 @@ class IndexedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._encoding: Encoding = "ros1" if path.suffix == ".bag" else "cdr"
+        self._encoding: Encoding = "ros1" if path.suffix == ".bag" and path.is_file() else "cdr"
         stored = [path, *(sorted(path.iterdir()) if path.is_dir() else ())]
         suffixes = [file.suffix for file in stored]
         self.kind = next((KINDS[suffix] for suffix in suffixes if suffix in KINDS), "ROS 2 bag")
@@ -64,8 +64,11 @@ class IndexedFile:
         if missing and since_ns == 0:
             logger.warning(
                 "%s: %d messages of %s are lost (%s).",
-                self.path, missing, ", ".join(topics), reason,
-            )  # fmt: skip
+                self.path,
+                missing,
+                ", ".join(topics),
+                reason,
+            )
 
     def _reader(self) -> Reader1 | Reader2:
         return Reader1(self.path) if self._encoding == "ros1" else Reader2(self.path)

@@ -94,13 +94,16 @@ def open_lidar(topic: Topic, first: Sequence[RawMessage], options: RosBagOptions
     elif not stream.times.sure:
         logger.warning(
             "%s: times of points are taken as %s, but %s; set --point-time-unit if that is wrong.",
-            topic.name, UNIT_NAMES[stream.times.unit], stream.times.evidence,
-        )  # fmt: skip
+            topic.name,
+            UNIT_NAMES[stream.times.unit],
+            stream.times.evidence,
+        )
     elif options.point_times.reference is None and _recorded_too_early(stream, first):
         logger.warning(
             "%s: scans were recorded before their last points were measured, so their header may "
-            "mark their end; then set --point-time-reference end.", topic.name,
-        )  # fmt: skip
+            "mark their end; then set --point-time-reference end.",
+            topic.name,
+        )
     return stream
 
 

@@ -16,8 +16,18 @@ from svnicp.arrays import Integers
 from svnicp.data.ros.point_times import PointTimeOptions, PointTimes, Reference, Unit, to_ns
 from svnicp.data.stamps import UNITS_NS, median_period_s
 
-TIME_FIELDS = ("time", "t", "timestamp", "time_stamp", "offset_time", "timestamps", "stamp",
-               "point_time", "time_offset", "rel_time")  # fmt: skip
+TIME_FIELDS = (
+    "time",
+    "t",
+    "timestamp",
+    "time_stamp",
+    "offset_time",
+    "timestamps",
+    "stamp",
+    "point_time",
+    "time_offset",
+    "rel_time",
+)
 """Names that drivers give to the time of a point, in any case."""
 
 USUAL_PERIOD_S = 0.1
@@ -62,13 +72,17 @@ def detect_point_times(
     The convention, or None if all points of a scan have the same time.
     """
     samples = [sample for sample in samples if len(sample.raw_times)]
-    span = max((float(np.ptp(sample.raw_times)) for sample in samples), default=0.0)
-    if span == 0.0 or options.ignore:
+    spans = np.array([float(np.ptp(sample.raw_times)) for sample in samples])
+    if options.ignore or not spans.any():
         return None
     period_s = scan_period_s([sample.header_ns for sample in samples])
-    unit = options.unit or unit_of_span(span, period_s)
-    share = span * UNITS_NS[unit] * 1e-9 / period_s
-    convention = _convention(samples, unit, period_s, options.reference)
+    unit = options.unit or unit_of_span(float(np.median(spans[spans > 0.0])), period_s)
+    shares = spans * UNITS_NS[unit] * 1e-9 / period_s
+    # The times of single scans may be garbage; without them the fullest scan tells most.
+    sound = (shares <= POSSIBLE_SPAN[1]) | (shares.min() > POSSIBLE_SPAN[1])
+    share, span = shares[sound].max(), spans[sound].max()
+    usable = [sample for sample, is_sound in zip(samples, sound, strict=True) if is_sound]
+    convention = _convention(usable, unit, period_s, options.reference)
     return replace(
         convention,
         field=field,

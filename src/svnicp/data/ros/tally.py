@@ -52,8 +52,12 @@ class Tally:
         for fault, count in self.counts.items():
             logger.warning(
                 "%d of %d %s %s (first: %s).",
-                count, self.num_messages, self.what, fault, self._first[fault].rstrip("."),
-            )  # fmt: skip
+                count,
+                self.num_messages,
+                self.what,
+                fault,
+                self._first[fault].rstrip("."),
+            )
 
 
 UNREADABLE = "could not be read and were left out"
