@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from svnicp.errors import InputError
 from svnicp.kernels.sphere_trace import trace_rays
+from svnicp.lie import so3_exp
 from svnicp.simulation.geometry import Scene, Terrain
 from svnicp.simulation.scene import SCENES
 from svnicp.simulation.shape_tables import nearby
@@ -68,9 +69,8 @@ def rays(num_rays, seed=0, origin=(0.0, 0.0, 1.0)):
     return np.tile(origin, (num_rays, 1)), directions
 
 
-def test_rays_end_on_the_first_surface(scene):
-    """Where a ray ends the distance is zero, all the way there it is in free space."""
-    origins, directions = rays(600)
+def assert_first_surface(scene, origins, directions):
+    """Rays end at zero distance, and all the way there they are in free space."""
     ranges, _ = trace_rays(origins, directions, MAX_RANGE_M, scene.arrays)
     hit = np.isfinite(ranges)
     assert hit.mean() > 0.4
@@ -79,6 +79,39 @@ def test_rays_end_on_the_first_surface(scene):
     reach = np.where(hit, ranges, MAX_RANGE_M)[:, None] - 1e-3
     for share in np.linspace(0.0, 1.0, 301):
         assert scene.distance(origins + share * reach * directions).min() > 0.0
+
+
+def test_rays_end_on_the_first_surface(scene):
+    """Where a ray ends the distance is zero, all the way there it is in free space."""
+    assert_first_surface(scene, *rays(600))
+
+
+def test_rays_see_the_seam_between_blended_tubes():
+    """Between two tubes that do not touch, blending opens a slit that rays can follow."""
+    pair = np.array([[0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 1.0], [0.0, 2.1, 0.0, 9.0, 2.1, 0.0, 1.0]])
+    scene = Scene("pair", free_tubes=pair, blend_m=0.8)
+    _, directions = rays(300)
+    directions = directions * [1.0, 0.02, 0.2] + [3.0, 0.0, 0.0]
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    origins = np.tile([1.0, 1.05, 0.0], (300, 1))
+    assert_first_surface(scene, origins, directions)
+    ranges, _ = trace_rays(origins, directions, MAX_RANGE_M, scene.arrays)
+    assert ranges.min() > 1.0
+
+
+def test_turning_a_box_and_the_rays_changes_nothing():
+    """Rays to a turned box are as long as rays, turned back, to the same box along the axes."""
+    yaw, box = 0.7, np.array([[0.0, 0.0, 0.0, 3.0, 0.1, 1.0]])
+    turned = Scene("turned", solid_yaw_boxes=np.column_stack([box, [yaw]]))
+    straight = Scene("straight", solid_boxes=np.array([[-3.0, -0.1, -1.0, 3.0, 0.1, 1.0]]))
+    origins, directions = rays(4000, origin=(1.0, 4.0, 0.3))
+    rotation = so3_exp(np.array([0.0, 0.0, yaw]))
+    ranges, cosines = trace_rays(origins @ rotation.T, directions @ rotation.T, 20.0, turned.arrays)
+    expected = trace_rays(origins, directions, 20.0, straight.arrays)
+    assert np.isfinite(ranges).sum() > 100
+    assert_allclose(ranges, expected[0], atol=1e-9)
+    away_from_edges = np.abs(cosines - expected[1]) < 1e-9
+    assert away_from_edges.mean() > 0.99
 
 
 def test_a_ball_of_the_distance_is_free(scene):
