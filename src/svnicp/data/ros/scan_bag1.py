@@ -6,13 +6,12 @@ connections and messages, compressed or not. A recorder that is killed leaves it
 with a length of zero and its records after it; they are read like those of a chunk.
 """
 
-import bz2
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from typing import BinaryIO
 
-import lz4.frame
+from rosbags.rosbag1.reader import decompressors
 
 from svnicp.data.ros.scanned_files import (
     Channel,
@@ -25,11 +24,6 @@ from svnicp.errors import DatasetError
 
 MAGIC = b"#ROSBAG V2.0\n"
 MESSAGE, CHUNK, CONNECTION = 0x02, 0x05, 0x07
-DECOMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
-    "none": bytes,
-    "bz2": bz2.decompress,
-    "lz4": lz4.frame.decompress,
-}
 
 Fields = dict[str, bytes]
 
@@ -88,7 +82,7 @@ def _chunk_records(head: Fields, data: bytes, whole: bool) -> Iterator[tuple[Fie
     if not whole and compression != "none":
         return
     try:
-        inner = BytesIO(DECOMPRESSORS[compression](data))
+        inner = BytesIO(decompressors[compression](data))
     except Exception as error:  # each library has errors of its own
         raise FileCutError(f"a chunk cannot be decompressed ({error})") from None
     while start := inner.read(4):
