@@ -176,7 +176,10 @@ def test_other_numbers_of_columns_are_detected(
 
 def test_float64_bin_is_refused_by_name(tmp_path: Path, rng: np.random.Generator):
     """Doubles, of full precision or cast from float32, are recognised for what they are."""
+    sparse = rng.uniform(-40.0, 40.0, size=(600, 3))
+    sparse[::2] = 0.0
     for name, scan in {
+        "sparse": sparse,
         "cast": folder_files.clouds(rng, 1, points=600)[0],
         "full": rng.uniform(-40.0, 40.0, size=(600, 3)),
         "round": np.round(rng.uniform(-40.0, 40.0, size=(600, 3)) * 4.0) / 4.0,

@@ -12,6 +12,7 @@ from ros_recordings import PERIOD_NS, START_NS, Stored
 from svnicp.data.folders.geode import body_truth
 from svnicp.data.folders.geode_rigs import RIGS, T_TRUTH_LIDAR, reference_of
 from svnicp.data.open_dataset import open_dataset
+from svnicp.data.ros import RosBag
 from svnicp.data.trajectory import Trajectory
 from svnicp.data.trajectory_files import write_tum
 from svnicp.data.with_knowledge import KnownDataset
@@ -125,9 +126,11 @@ def test_who_measured_is_told_from_the_path():
 
 
 def test_other_bags_are_not_taken_for_geode(tmp_path: Path, rng: np.random.Generator):
-    """A bag with other topics is refused by the kind, with both lists of topics."""
+    """A bag with other topics is a plain bag, whatever its name; the kind refuses it."""
     path = tmp_path / "drive.bag"
     stored = ros_makers.stored_scans(ros_makers.true_scans(rng))
     ros_recordings.write_bag(path, "ros1", stored)
     with pytest.raises(DatasetError, match=r"/velodyne_points \(alpha\).*it has /points"):
         open_dataset(path, kind="geode")
+    path = path.rename(tmp_path / "test_alpha.bag")
+    assert isinstance(open_dataset(path), RosBag)

@@ -20,6 +20,8 @@ HEADERS = {
     "rko": "timestamp,gyro_x,gyro_y,gyro_z,accel_x,accel_y,accel_z",
     "ROS": "time,field.angular_velocity.x,field.angular_velocity.y,field.angular_velocity.z,"
     "field.linear_acceleration.x,field.linear_acceleration.y,field.linear_acceleration.z",
+    "phone": "time_ns,rotation_rate_x,rotation_rate_y,rotation_rate_z,acceleration_x,"
+    "acceleration_y,acceleration_z",
     "short": "t, wx, wy, wz, ax, ay, az",
     "SubT-MRS": "timestamp(ns), ang_vel_x, ang_vel_y, ang_vel_z, lin_acc_x, lin_acc_y, lin_acc_z",
 }

@@ -105,7 +105,8 @@ def test_tartanair_folders_have_simultaneous_points_in_north_east_down(
     (root / "lidar").mkdir(parents=True)
     (root / "imu").mkdir()
     for k, scan in enumerate(scans):
-        (root / "lidar" / f"{k:06d}_lcam_front_lidar.ply").write_bytes(cloud_bytes.ply(scan))
+        data = folder_files.timed_ply(scan, np.linspace(0.0, 0.1, len(scan)))  # to be ignored
+        (root / "lidar" / f"{k:06d}_lcam_front_lidar.ply").write_bytes(data)
     (root / "lidar" / "timestamps.txt").write_text("0.0\n0.1\n0.2\n")
     acceleration = rng.normal([0, 0, -9.8], 0.1, (30, 3))
     rate = rng.normal(size=(30, 3))

@@ -62,7 +62,7 @@ def imu_role(name: str) -> str:
     parts = split_name(name)
     if is_time(name):
         return "time"
-    if parts.axis not in ("x", "y", "z") or parts.words & QUATERNION:
+    if parts.axis not in ("x", "y", "z"):
         return ""
     if parts.first in GYRO or parts.words & (GYRO - {"w", "g"}):
         return f"g{parts.axis}"

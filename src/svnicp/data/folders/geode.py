@@ -25,14 +25,17 @@ from svnicp.data.with_knowledge import Knowledge, KnownDataset
 from svnicp.errors import DatasetError
 from svnicp.lie import se3_inverse
 
-RIG_WORD = re.compile(r"[-_ ]?(alpha|beta|gamma)[-_ ]?", re.IGNORECASE)
+RIG_WORD = re.compile(r"(?:^|[-_ ])(alpha|beta|gamma)(?=$|[-_ ])", re.IGNORECASE)
 
 
 def is_geode(path: Path) -> bool:
-    """Whether a path is a bag whose name or folder says GEODE, or names one of its rigs."""
-    parts = path.resolve().parts[-4:]
-    named = any("geode" in part.lower() for part in parts)
-    return path.is_file() and path.suffix == ".bag" and (named or bool(RIG_WORD.search(path.stem)))
+    """Whether a bag's name or folder says GEODE or names a rig, and it has a rig's topics."""
+    if not path.is_file() or path.suffix != ".bag":
+        return False
+    named = any("geode" in part.lower() for part in path.resolve().parts[-4:])
+    if not named and not RIG_WORD.search(path.stem):
+        return False
+    return _rig_of(_topics([path])) is not None
 
 
 def open_geode(
@@ -140,12 +143,21 @@ def _find_truth(path: Path) -> Path | None:
 
 
 def _rig_name(paths: list[Path]) -> str:
-    """Rig whose LiDAR is in the bag."""
-    topics = [topic.name for topic in all_contents(open_files(paths)).topics]
-    for name, rig in RIGS.items():
-        if rig.lidar_topic in topics:
-            return name
-    wanted = ", ".join(f"{rig.lidar_topic} ({name})" for name, rig in RIGS.items())
-    raise DatasetError(
-        f"{paths[0]}: none of GEODE's LiDAR topics is in it: {wanted}; it has {', '.join(topics)}."
-    )
+    topics = _topics(paths)
+    name = _rig_of(topics)
+    if name is None:
+        wanted = ", ".join(f"{rig.lidar_topic} ({name})" for name, rig in RIGS.items())
+        raise DatasetError(
+            f"{paths[0]}: none of GEODE's LiDAR topics is in it: {wanted}; "
+            f"it has {', '.join(topics)}."
+        )
+    return name
+
+
+def _rig_of(topics: list[str]) -> str | None:
+    """Rig whose LiDAR is among the topics."""
+    return next((name for name, rig in RIGS.items() if rig.lidar_topic in topics), None)
+
+
+def _topics(paths: list[Path]) -> list[str]:
+    return [topic.name for topic in all_contents(open_files(paths)).topics]
