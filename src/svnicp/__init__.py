@@ -11,37 +11,72 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from svnicp.cloud_files import read_cloud, write_ply
     from svnicp.config import Config
+    from svnicp.data import Dataset, ImuSample, Scan, Trajectory
+    from svnicp.data.imu_noise import ImuNoise
+    from svnicp.data.open_dataset import OpenOptions, open_dataset
     from svnicp.errors import SvnicpError
+    from svnicp.estimate import Estimate
     from svnicp.local_map import VoxelMap
+    from svnicp.odometry import Odometry, run
     from svnicp.pose_gaussian import PoseGaussian
+    from svnicp.recording import RunFolder, read_covariances, write_dataset
     from svnicp.registration import RegistrationResult, Status, register, register_in_map
+    from svnicp.simulation.simulate import simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Config",
+    "Dataset",
+    "Estimate",
+    "ImuNoise",
+    "ImuSample",
+    "Odometry",
+    "OpenOptions",
     "PoseGaussian",
     "RegistrationResult",
+    "RunFolder",
+    "Scan",
     "Status",
     "SvnicpError",
+    "Trajectory",
     "VoxelMap",
     "__version__",
+    "open_dataset",
     "read_cloud",
+    "read_covariances",
     "register",
     "register_in_map",
+    "run",
+    "simulate",
+    "write_dataset",
     "write_ply",
 ]
 
 _HOMES = {
     "Config": "svnicp.config",
+    "Dataset": "svnicp.data",
+    "Estimate": "svnicp.estimate",
+    "ImuNoise": "svnicp.data.imu_noise",
+    "ImuSample": "svnicp.data",
+    "Odometry": "svnicp.odometry",
+    "OpenOptions": "svnicp.data.open_dataset",
     "PoseGaussian": "svnicp.pose_gaussian",
     "RegistrationResult": "svnicp.registration",
+    "RunFolder": "svnicp.recording",
+    "Scan": "svnicp.data",
     "Status": "svnicp.registration",
     "SvnicpError": "svnicp.errors",
+    "Trajectory": "svnicp.data",
     "VoxelMap": "svnicp.local_map",
+    "open_dataset": "svnicp.data.open_dataset",
     "read_cloud": "svnicp.cloud_files",
+    "read_covariances": "svnicp.recording",
     "register": "svnicp.registration",
     "register_in_map": "svnicp.registration",
+    "run": "svnicp.odometry",
+    "simulate": "svnicp.simulation.simulate",
+    "write_dataset": "svnicp.recording",
     "write_ply": "svnicp.cloud_files",
 }
 

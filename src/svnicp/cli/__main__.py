@@ -21,6 +21,9 @@ from svnicp.errors import SvnicpError
 COMMANDS = {
     "register": "pose of one cloud in another, with its uncertainty",
     "demo": "simulate, register, and write a report to look at",
+    "info": "what was understood about a recording, and how to override it",
+    "simulate": "write a simulated scenario as a recording, with ground truth",
+    "scenarios": "list the simulated scenarios and draw their maps",
 }
 """Each command, which is also the name of its module, and what it is for."""
 

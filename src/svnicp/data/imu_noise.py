@@ -37,6 +37,15 @@ class ImuNoise:
             if not value >= 0.0:
                 raise ConfigError(f"{name} of an IMU's noise must not be negative, got {value}.")
 
+    def scaled(self, factor: float) -> "ImuNoise":
+        """Return the same IMU with all densities times a factor."""
+        return ImuNoise(
+            self.gyroscope * factor,
+            self.accelerometer * factor,
+            self.gyroscope_bias_walk * factor,
+            self.accelerometer_bias_walk * factor,
+        )
+
     @classmethod
     def model(cls, name: str) -> "ImuNoise":
         """Return the noise of a known IMU; ``IMU_NOISES`` has the names."""
@@ -52,6 +61,7 @@ IMU_NOISES: dict[str, ImuNoise] = {
     "epson_m_g365": ImuNoise(2.4e-5, 5.5e-4, 6e-7, 1.6e-5),
     "xsens_mti30": ImuNoise(5.2e-4, 5.9e-4, 9e-6, 1.5e-5),
     "realsense": ImuNoise(2.4e-4, 1.5e-3, 2e-5, 2e-4),
+    "generic": ImuNoise(3e-4, 2e-3, 2e-5, 1e-4),
 }
 """Known IMUs by name.
 
@@ -60,4 +70,5 @@ random walk 0.033 m/s/sqrt(h)), Xsens MTi-30 (0.03 deg/s/sqrt(Hz), 60 ug/sqrt(Hz
 BMI055 in RealSense cameras (0.014 deg/s/sqrt(Hz), 150 ug/sqrt(Hz)). Data sheets give no bias walk:
 for the first two it is the in-run bias stability (1.2 and 18 deg/h, 16 and 15 ug) reached after
 100 s; for the third, a common choice in visual-inertial odometry.
+``generic`` stands for a MEMS IMU of which nothing is known, a little worse than most.
 """

@@ -38,6 +38,13 @@ class Scan:
             )
 
     @property
+    def mean_ns(self) -> int:
+        """Mean time of the points [ns]."""
+        if self.point_times_ns is None or len(self.point_times_ns) == 0:
+            return self.stamp_ns
+        return self.stamp_ns + round(float(np.mean(self.point_times_ns - self.stamp_ns)))
+
+    @property
     def end_ns(self) -> int:
         """Time of the last point [ns]."""
         if self.point_times_ns is None or len(self.point_times_ns) == 0:

@@ -28,6 +28,8 @@ from svnicp.kernels.voxel_map import EMPTY
 
 ON_PLANE_SIGMAS = 3.0
 """A cell's mean this many standard deviations off the leader's plane is not on it."""
+LEADING_STD = 0.03
+"""A plane whose normal is less certain than this [rad] stands for nobody else: an edge is near."""
 
 
 @njit()
@@ -129,7 +131,7 @@ def follow(voxels, voxel_size, followers, radius):
             (voxels.keys[leader, 1] - voxels.keys[voxel, 1]) * voxel_size + theirs[CENTROID + 1],
             (voxels.keys[leader, 2] - voxels.keys[voxel, 2]) * voxel_size + theirs[CENTROID + 2],
         )
-        if theirs[STATE] == PLANAR and _is_in(voxels.moments[voxel, slot], theirs, away, radius):
+        if _is_flat(theirs) and _is_in(voxels.moments[voxel, slot], theirs, away, radius):
             plane = voxels.planes[voxel, slot]
             own = plane[OWN_COUNT]
             plane[:] = theirs
@@ -139,6 +141,13 @@ def follow(voxels, voxel_size, followers, radius):
             alone[num_alone] = followers[n, 0]
             num_alone += 1
     return alone[:num_alone]
+
+
+@njit()
+def _is_flat(plane):
+    """Whether a record is that of a plane whose normal is well known."""
+    c = NORMAL_COV
+    return plane[STATE] == PLANAR and plane[c] + plane[c + 3] + plane[c + 5] < LEADING_STD**2
 
 
 @njit()

@@ -38,6 +38,8 @@ class VoxelArrays(NamedTuple):
     """(V, P, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
     planes: npt.NDArray[np.float32]
     """(V, P, 17) cached plane fit, see ``kernels.planes``."""
+    touched: npt.NDArray[np.int32]
+    """(V,) number of the last insertion that reached the voxel."""
     leaders: npt.NDArray[np.int8]
     """(V, blocks^3) stored point whose fit others of its block share, or EMPTY."""
 
@@ -57,12 +59,13 @@ def hash_slot(table, keys, x, y, z):
 
 
 @njit()
-def insert_points(voxels, num_voxels, points, start, voxel_size, cells):
-    """Insert points[start:] and return (voxels in use, index of the first point not inserted).
+def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
+    """Insert points[start:]; returns voxels in use, first point not inserted, voxels reached.
 
     The second number is smaller than len(points) when the memory is full: grow it and go on.
     """
     capacity, cap = voxels.offsets.shape[0], voxels.offsets.shape[1]
+    reached = 0
     for n in range(start, len(points)):
         x = np.int64(np.floor(points[n, 0] / voxel_size))
         y = np.int64(np.floor(points[n, 1] / voxel_size))
@@ -71,7 +74,7 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells):
         voxel = voxels.table[position]
         if voxel == EMPTY:
             if num_voxels == capacity:
-                return num_voxels, n
+                return num_voxels, n, reached
             voxel = num_voxels
             num_voxels += 1
             voxels.table[position] = voxel
@@ -79,13 +82,17 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells):
             voxels.counts[voxel] = 0
             voxels.cell_slots[voxel, :] = EMPTY
             voxels.leaders[voxel, :] = EMPTY
+            voxels.touched[voxel] = -1
+        if voxels.touched[voxel] != epoch:
+            voxels.touched[voxel] = epoch
+            reached += 1
         dx = points[n, 0] - (x + 0.5) * voxel_size
         dy = points[n, 1] - (y + 0.5) * voxel_size
         dz = points[n, 2] - (z + 0.5) * voxel_size
         slot = _claim_slot(voxels, voxel, cap, dx, dy, dz, voxel_size, cells)
         if slot >= 0:
             _add_moments(voxels.moments[voxel, slot], dx, dy, dz)
-    return num_voxels, len(points)
+    return num_voxels, len(points), reached
 
 
 @njit()
@@ -148,6 +155,7 @@ def prune_far(voxels, num_voxels, center, radius, voxel_size):
             voxels.offsets[kept] = voxels.offsets[voxel]
             voxels.moments[kept] = voxels.moments[voxel]
             voxels.planes[kept] = voxels.planes[voxel]
+            voxels.touched[kept] = voxels.touched[voxel]
             voxels.leaders[kept] = voxels.leaders[voxel]
         kept += 1
     rebuild_table(voxels, kept)

@@ -43,19 +43,24 @@ class VoxelMap:
         """Memory held by the map's arrays [bytes]."""
         return sum(array.nbytes for array in self._voxels)
 
-    def insert(self, points: Points) -> None:
-        """Add (n, 3) points in the map's frame; later arrivals in a cell only add evidence."""
+    def insert(self, points: Points) -> float:
+        """Add (n, 3) points in the map's frame; later arrivals in a cell only add evidence.
+
+        Returns the share of new voxels among those that the points reached: 1 in an empty map.
+        """
         points = np.ascontiguousarray(points, dtype=np.float64)
-        start = 0
+        start, reached, before = 0, 0, self.num_voxels
         while True:
-            self.num_voxels, start = voxel_map.insert_points(
+            self.num_voxels, start, more = voxel_map.insert_points(
                 self._voxels, self.num_voxels, points, start, self.config.voxel_size_m,
-                self.config.cells_per_voxel_edge,
+                self.config.cells_per_voxel_edge, self.epoch,
             )  # fmt: skip
+            reached += more
             if start == len(points):
                 break
             self._resize(int(1.6 * self.num_voxels) + 1024)
         self.epoch += 1
+        return (self.num_voxels - before) / max(reached, 1)
 
     def prune(self, center: Floats, radius_m: float) -> None:
         """Forget voxels farther than radius_m from center (3,), and give back spare memory."""
@@ -144,5 +149,6 @@ def _allocate(capacity: int, config: MapConfig) -> VoxelArrays:
         offsets=np.zeros((capacity, cap, 3), dtype=np.float32),
         moments=np.zeros((capacity, cap, 10), dtype=np.float32),
         planes=np.zeros((capacity, cap, 17), dtype=np.float32),
+        touched=np.full(capacity, -1, dtype=np.int32),
         leaders=np.full((capacity, blocks**3), EMPTY, dtype=np.int8),
     )

@@ -33,11 +33,11 @@ class Candidates(NamedTuple):
     """(3,) local origin in the target frame [m]."""
 
 
-def spread_source(source: Points, config: SourceConfig) -> Points:
-    """Evenly spread subset of the source cloud, larger than needed by ``search_factor``."""
+def spread_source(source: Points, config: SourceConfig) -> Integers:
+    """Indices of an evenly spread subset of the source, larger than needed by ``search_factor``."""
     count = int(config.search_factor * config.max_points)
-    source = source[:: max(1, len(source) // max(config.scan_points, count))]
-    return source[thinning.spread(source, config.spread_leaf_m, count)]
+    stride = max(1, len(source) // max(config.scan_points, count))
+    return stride * thinning.spread(source[::stride], config.spread_leaf_m, count)
 
 
 def find_candidates(

@@ -51,6 +51,8 @@ class Located(NamedTuple):
     matched_share: float
     """Share of the spread source points that found a usable map point."""
     rounds: int
+    kept: Integers
+    """(N,) which of the source points are in the problem."""
 
 
 def locate(
@@ -84,7 +86,7 @@ def locate(
     if last is None:
         return None
     share = len(keep) / min(len(source), config.source.max_points)
-    return _located(T, candidates, last, config, reach, share, rounds)
+    return _located(T, candidates, last, config, reach, (share, rounds, keep))
 
 
 def stay(
@@ -98,7 +100,7 @@ def stay(
     if step is None:
         return None
     share = len(keep) / min(len(source), config.source.max_points)
-    return _located(guess, candidates, step, config, reach, share, 1)
+    return _located(guess, candidates, step, config, reach, (share, 1, keep))
 
 
 def _walk(
@@ -163,7 +165,7 @@ def _linearised(
 
 def _located(
     T: Transform, candidates: Candidates, step: _Step, config: Config, reach_m: float,
-    matched_share: float, rounds: int,
+    search: tuple[float, int, Integers],
 ) -> Located:  # fmt: skip
     """The problem around pose T, with the variances that its last step found."""
     rows = candidates.rows.copy()
@@ -174,9 +176,7 @@ def _located(
         weight=WEIGHT_KINDS[config.noise.weight], weight_width=config.noise.weight_width,
         seen=step.seen, efficiency=step.efficiency, prior=step.prior,
     )  # fmt: skip
-    return Located(
-        T, problem, step.information, step.scale, step.num_matches, matched_share, rounds
-    )
+    return Located(T, problem, step.information, step.scale, step.num_matches, *search)
 
 
 def _prior_at(T: Transform, guess: Transform, covariance: Floats, config: Config) -> Prior:

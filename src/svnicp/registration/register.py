@@ -6,18 +6,20 @@ with the map it keeps: thin the source, locate the mode, let the particles explo
 around it, summarise.
 """
 
+import dataclasses
 from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Covariance, Transform
+from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import Config, PriorConfig
 from svnicp.local_map import VoxelMap
 from svnicp.registration import gauss_newton, stein_icp, svgd, svn
 from svnicp.registration.backend import Array, Backend, make_backend
 from svnicp.registration.candidates import spread_source
 from svnicp.registration.inputs import check_cloud, check_covariance, check_transform
+from svnicp.registration.lag import lag_matrix
 from svnicp.registration.locate import Located, locate, stay
 from svnicp.registration.particles import start_offsets
 from svnicp.registration.posterior import (
@@ -97,8 +99,13 @@ def register_in_map(
     prior_covariance: npt.ArrayLike | None = None,
     config: Config | None = None,
     rng: np.random.Generator | None = None,
+    point_seconds: Floats | None = None,
 ) -> RegistrationResult:
-    """Pose of ``source`` in a map that is kept between calls; otherwise as ``register``."""
+    """Pose of ``source`` in a map that is kept between calls; otherwise as ``register``.
+
+    ``point_seconds`` (n,): when each point was taken, relative to the time that it was deskewed to;
+    the result then has ``lag``.
+    """
     config = config if config is not None else Config.preset("default")
     rng = rng if rng is not None else np.random.default_rng(0)
     guess = check_transform("T_target_source", T_target_source)
@@ -107,12 +114,16 @@ def register_in_map(
     else:
         covariance = check_covariance("prior_covariance", prior_covariance)
     points = check_cloud("source", source, config.match.min_matches)
-    thinned = spread_source(points, config.source)
+    spread = spread_source(points, config.source)
     find = stay if config.stein.start == "box" else locate
-    located = find(local_map, thinned, guess, covariance, config)
+    located = find(local_map, points[spread], guess, covariance, config)
     if located is None:
         return _nothing_found(guess, covariance)
-    return _explore(located, covariance, config, make_backend(config.backend), rng)
+    result = _explore(located, covariance, config, make_backend(config.backend), rng)
+    if point_seconds is None:
+        return result
+    lag = lag_matrix(located.problem, point_seconds[spread[located.kept]])
+    return dataclasses.replace(result, lag=lag)
 
 
 def _explore(

@@ -49,6 +49,8 @@ class RegistrationResult:
     """Residuals over what their variances explain: 1 is as expected."""
     history: list[Iteration]
     """Diagnostics of every iteration."""
+    lag: Floats | None = None
+    """(6, 6) [s] how an error of the velocity used for deskewing shows in the pose, if asked."""
 
     @property
     def pose(self) -> PoseGaussian:

@@ -69,3 +69,12 @@ def residual_scale(normalised: Floats) -> float:
     middle = len(normalised) // 2
     median = np.partition(np.abs(normalised), middle)[middle]
     return max(float(median) / _GAUSSIAN_MEDIAN, 0.1)
+
+
+def robust_weights(normalised: Floats, kind: int, width: float) -> Floats:
+    """Weights (n,) of residuals given in standard deviations."""
+    if kind == GEMAN_MCCLURE:
+        return (width**2 / (width**2 + normalised**2)) ** 2
+    if kind == CAUCHY_NORM:
+        return (width / (width + np.abs(normalised))) ** 2
+    return np.ones_like(normalised)

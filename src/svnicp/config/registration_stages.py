@@ -1,37 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Every parameter, one frozen dataclass per stage, and the presets made of them.
+"""Parameters of a registration, one frozen dataclass per stage."""
 
-``Config.preset("default")`` is what measurements chose; ``Config.preset("paper")`` is the published
-method. YAML goes in and out through ``Config.from_yaml`` and ``Config.to_yaml``; an unknown key is
-an error that names the nearest known one.
-"""
+from dataclasses import dataclass
+from typing import Literal
 
-import dataclasses
-import difflib
-import math
-import types
-import typing
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
-
-import yaml
-
-from svnicp.errors import ConfigError
-
-
-def _require(holds: bool, name: str, wanted: str, value: object) -> None:
-    """Raise a ConfigError that says which parameter must be what."""
-    if not holds:
-        raise ConfigError(f"{name} must be {wanted}, got {value}")
-
-
-def _require_finite(stage: str, values: Any) -> None:  # noqa: ANN401
-    """Raise a ConfigError when a number of this stage is NaN or infinite."""
-    for item in dataclasses.fields(values):
-        value = getattr(values, item.name)
-        finite = not isinstance(value, float) or math.isfinite(value)
-        _require(finite, f"{stage}.{item.name}", "finite", value)
+from svnicp.config.checks import require, require_finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,30 +38,30 @@ class MapConfig:
     """A fit is renewed after this many insertions anyway."""
 
     def __post_init__(self) -> None:
-        _require(self.voxel_size_m > 0, "map.voxel_size_m", "positive", self.voxel_size_m)
-        _require(
+        require(self.voxel_size_m > 0, "map.voxel_size_m", "positive", self.voxel_size_m)
+        require(
             0 <= self.cells_per_voxel_edge <= 16, "map.cells_per_voxel_edge", "0 to 16",
             self.cells_per_voxel_edge,
         )  # fmt: skip
-        _require(
+        require(
             1 <= self.max_points_per_voxel <= 127, "map.max_points_per_voxel", "1 to 127",
             self.max_points_per_voxel,
         )  # fmt: skip
-        _require(
+        require(
             0 < self.plane_radius_m <= self.voxel_size_m, "map.plane_radius_m",
             "positive and at most voxel_size_m", self.plane_radius_m,
         )  # fmt: skip
-        _require(self.min_cells >= 5, "map.min_cells", "at least 5", self.min_cells)
-        _require(
+        require(self.min_cells >= 5, "map.min_cells", "at least 5", self.min_cells)
+        require(
             0 <= self.blocks_per_voxel_edge <= 16, "map.blocks_per_voxel_edge", "0 to 16",
             self.blocks_per_voxel_edge,
         )  # fmt: skip
-        _require(self.refit_growth >= 1, "map.refit_growth", "at least 1", self.refit_growth)
-        _require(self.refit_epochs >= 1, "map.refit_epochs", "at least 1", self.refit_epochs)
+        require(self.refit_growth >= 1, "map.refit_growth", "at least 1", self.refit_growth)
+        require(self.refit_epochs >= 1, "map.refit_epochs", "at least 1", self.refit_epochs)
         for name in ("max_residual_std_m", "min_width_m", "min_aspect", "max_normal_std_rad"):
             value = getattr(self, name)
-            _require(value > 0, f"map.{name}", "positive", value)
-        _require_finite("map", self)
+            require(value > 0, f"map.{name}", "positive", value)
+        require_finite("map", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +80,10 @@ class SourceConfig:
     """Keep rare directions of the normal whole and thin the common ones."""
 
     def __post_init__(self) -> None:
-        _require(self.max_points >= 20, "source.max_points", "at least 20", self.max_points)
-        _require(self.search_factor >= 1, "source.search_factor", "at least 1", self.search_factor)
-        _require(self.spread_leaf_m > 0, "source.spread_leaf_m", "positive", self.spread_leaf_m)
-        _require_finite("source", self)
+        require(self.max_points >= 20, "source.max_points", "at least 20", self.max_points)
+        require(self.search_factor >= 1, "source.search_factor", "at least 1", self.search_factor)
+        require(self.spread_leaf_m > 0, "source.spread_leaf_m", "positive", self.spread_leaf_m)
+        require_finite("source", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,12 +104,12 @@ class MatchConfig:
     """Fewer matched points give no estimate."""
 
     def __post_init__(self) -> None:
-        _require(
+        require(
             1 <= self.num_candidates <= 200, "match.num_candidates", "1 to 200", self.num_candidates
         )
-        _require(self.max_distance_m > 0, "match.max_distance_m", "positive", self.max_distance_m)
-        _require(self.min_matches >= 6, "match.min_matches", "at least 6", self.min_matches)
-        _require_finite("match", self)
+        require(self.max_distance_m > 0, "match.max_distance_m", "positive", self.max_distance_m)
+        require(self.min_matches >= 6, "match.min_matches", "at least 6", self.min_matches)
+        require_finite("match", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,13 +134,13 @@ class NoiseConfig:
     """Points beyond which a scan's errors stop averaging out, because the map is shared."""
 
     def __post_init__(self) -> None:
-        _require(self.range_noise_m > 0, "noise.range_noise_m", "positive", self.range_noise_m)
-        _require(self.floor_m >= 0, "noise.floor_m", "not negative", self.floor_m)
-        _require(self.weight_width > 0, "noise.weight_width", "positive", self.weight_width)
-        _require(
+        require(self.range_noise_m > 0, "noise.range_noise_m", "positive", self.range_noise_m)
+        require(self.floor_m >= 0, "noise.floor_m", "not negative", self.floor_m)
+        require(self.weight_width > 0, "noise.weight_width", "positive", self.weight_width)
+        require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points
         )
-        _require_finite("noise", self)
+        require_finite("noise", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,16 +155,16 @@ class PriorConfig:
     """Standard deviation of the guess per axis when nothing is known about it [rad]."""
 
     def __post_init__(self) -> None:
-        _require(
+        require(
             self.translation_std_m > 0,
             "prior.translation_std_m",
             "positive",
             self.translation_std_m,
         )
-        _require(
+        require(
             self.rotation_std_rad > 0, "prior.rotation_std_rad", "positive", self.rotation_std_rad
         )
-        _require_finite("prior", self)
+        require_finite("prior", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,22 +199,20 @@ class SteinConfig:
     """Keep the particles of every iteration in the result."""
 
     def __post_init__(self) -> None:
-        _require(
+        require(
             1 <= self.num_particles <= 100_000, "stein.num_particles", "1 to 100000",
             self.num_particles,
         )  # fmt: skip
-        _require(
-            self.max_iterations >= 1, "stein.max_iterations", "at least 1", self.max_iterations
-        )
-        _require(0 < self.step_size <= 1, "stein.step_size", "in (0, 1]", self.step_size)
-        _require(self.damping >= 0, "stein.damping", "not negative", self.damping)
-        _require(self.tolerance >= 0, "stein.tolerance", "not negative", self.tolerance)
-        _require(
+        require(self.max_iterations >= 1, "stein.max_iterations", "at least 1", self.max_iterations)
+        require(0 < self.step_size <= 1, "stein.step_size", "in (0, 1]", self.step_size)
+        require(self.damping >= 0, "stein.damping", "not negative", self.damping)
+        require(self.tolerance >= 0, "stein.tolerance", "not negative", self.tolerance)
+        require(
             self.max_step_sigma >= 0, "stein.max_step_sigma", "not negative", self.max_step_sigma
         )
-        _require_finite("stein", self)
-        _require(self.learning_rate > 0, "stein.learning_rate", "positive", self.learning_rate)
-        _require(self.batch_size >= 6, "stein.batch_size", "at least 6", self.batch_size)
+        require_finite("stein", self)
+        require(self.learning_rate > 0, "stein.learning_rate", "positive", self.learning_rate)
+        require(self.batch_size >= 6, "stein.batch_size", "at least 6", self.batch_size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,113 +232,4 @@ class BackendConfig:
             ("precision", ("float64", "float32")),
         ):  # fmt: skip
             value = getattr(self, name)
-            _require(value in choices, f"backend.{name}", f"one of {', '.join(choices)}", value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Config:
-    """All parameters of a registration."""
-
-    map: MapConfig = field(default_factory=MapConfig)
-    source: SourceConfig = field(default_factory=SourceConfig)
-    match: MatchConfig = field(default_factory=MatchConfig)
-    noise: NoiseConfig = field(default_factory=NoiseConfig)
-    prior: PriorConfig = field(default_factory=PriorConfig)
-    stein: SteinConfig = field(default_factory=SteinConfig)
-    backend: BackendConfig = field(default_factory=BackendConfig)
-
-    @staticmethod
-    def preset(name: str) -> "Config":
-        """Return the named preset, ``default`` or ``paper``."""
-        if name not in PRESETS:
-            raise ConfigError(f"there is no preset '{name}'; choose one of {', '.join(PRESETS)}")
-        return PRESETS[name]
-
-    @staticmethod
-    def from_dict(values: dict[str, Any]) -> "Config":
-        """Build a configuration from nested dictionaries; what is left out keeps its default."""
-        return _build(Config, values, "")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Nested dictionaries of plain values."""
-        return dataclasses.asdict(self)
-
-    @staticmethod
-    def from_yaml(path: str | Path) -> "Config":
-        """Read a YAML file; an empty one is the default configuration."""
-        try:
-            values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ConfigError(f"cannot read configuration {path}: {error.strerror}") from error
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            summary = " ".join(str(error).split())
-            raise ConfigError(f"{path} is not valid YAML: {summary}") from error
-        return Config.from_dict({} if values is None else values)
-
-    def to_yaml(self) -> str:
-        """YAML text that ``from_yaml`` reads back to an equal configuration."""
-        return yaml.safe_dump(self.to_dict(), sort_keys=False)
-
-
-PRESETS = {
-    "default": Config(),
-    "paper": Config(
-        map=MapConfig(voxel_size_m=1.0, cells_per_voxel_edge=0, max_points_per_voxel=20),
-        source=SourceConfig(max_points=3000, search_factor=1.0, keep_rare_normals=False),
-        match=MatchConfig(metric="point", num_candidates=20, max_distance_m=3.0),
-        noise=NoiseConfig(
-            variance="unit", scale="fixed", weight="cauchy_norm", weight_width=1.0,
-            debias_normals=False,
-        ),
-        prior=PriorConfig(use=False),
-        stein=SteinConfig(
-            max_iterations=100, kernel="isotropic", start="box", damping=1e-6, stop="norm",
-            tolerance=1e-4, max_step_sigma=0.0, step_size=1.0,
-        ),
-    ),
-}  # fmt: skip
-
-
-def _build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
-    """Dataclass from a dictionary, checking every key and type on the way."""
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {values!r}")
-    hints = typing.get_type_hints(cls)
-    arguments: dict[str, Any] = {}
-    for key, value in values.items():
-        name = f"{path}.{key}" if path else str(key)
-        if key not in hints:
-            near = difflib.get_close_matches(str(key), hints, n=1)
-            advice = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(hints)}"
-            raise ConfigError(f"unknown configuration key '{name}'{advice}")
-        kind = hints[key]
-        is_stage = dataclasses.is_dataclass(kind)
-        arguments[key] = _build(kind, value, name) if is_stage else _checked(kind, value, name)
-    return cls(**arguments)
-
-
-def _as_float(value: float | str, name: str) -> float:
-    """The number; YAML reads 1e-3 (without a point) as text."""
-    try:
-        return float(value)
-    except ValueError as error:
-        raise ConfigError(f"{name} must be a number, got {value!r}") from error
-
-
-def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-    """The value as the annotated type, or a ConfigError."""
-    if typing.get_origin(kind) is Literal:
-        choices = typing.get_args(kind)
-        if value not in choices:
-            raise ConfigError(
-                f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}"
-            )
-        return value
-    if isinstance(kind, types.UnionType):
-        return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is float and (number or isinstance(value, str)):
-        return _as_float(value, name)
-    if type(value) is not kind:
-        raise ConfigError(f"{name} must be {kind.__name__}, got {value!r}")
-    return value
+            require(value in choices, f"backend.{name}", f"one of {', '.join(choices)}", value)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Frozen dataclasses from nested dictionaries, every key and type checked on the way."""
+
+import dataclasses
+import difflib
+import types
+import typing
+from typing import Any, Literal
+
+from svnicp.errors import ConfigError
+
+
+def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
+    """Dataclass from a dictionary; an unknown key or a wrong type is a ConfigError."""
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {values!r}")
+    hints = typing.get_type_hints(cls)
+    arguments: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{path}.{key}" if path else str(key)
+        if key not in hints:
+            near = difflib.get_close_matches(str(key), hints, n=1)
+            advice = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(hints)}"
+            raise ConfigError(f"unknown configuration key '{name}'{advice}")
+        kind = hints[key]
+        is_stage = dataclasses.is_dataclass(kind)
+        arguments[key] = build(kind, value, name) if is_stage else _checked(kind, value, name)
+    return cls(**arguments)
+
+
+def _as_float(value: float | str, name: str) -> float:
+    """The number; YAML reads 1e-3 (without a point) as text."""
+    try:
+        return float(value)
+    except ValueError as error:
+        raise ConfigError(f"{name} must be a number, got {value!r}") from error
+
+
+def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+    """The value as the annotated type, or a ConfigError."""
+    if typing.get_origin(kind) is Literal:
+        choices = typing.get_args(kind)
+        if value not in choices:
+            raise ConfigError(
+                f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}"
+            )
+        return value
+    if isinstance(kind, types.UnionType):
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is float and (number or isinstance(value, str)):
+        return _as_float(value, name)
+    if type(value) is not kind:
+        raise ConfigError(f"{name} must be {kind.__name__}, got {value!r}")
+    return value

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Parameters of odometry, one frozen dataclass per stage."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from svnicp.config.checks import require, require_finite
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreprocessConfig:
+    """What is done to a scan before it is matched."""
+
+    min_range_m: float = 0.5
+    """Nearer points are dropped: they are the vehicle itself [m]."""
+    max_range_m: float = 100.0
+    """Farther points are dropped [m]."""
+    deskew: bool = True
+    """Move every point to where it was at the end of the scan, if points have times."""
+    max_map_points: int = 70000
+    """A larger scan is thinned evenly to about this many points before it enters the map."""
+
+    def __post_init__(self) -> None:
+        require_finite("preprocess", self)
+        require(self.min_range_m >= 0, "preprocess.min_range_m", "not negative", self.min_range_m)
+        require(
+            self.max_range_m > self.min_range_m, "preprocess.max_range_m",
+            "larger than min_range_m", self.max_range_m,
+        )  # fmt: skip
+        require(
+            self.max_map_points >= 1000, "preprocess.max_map_points", "at least 1000",
+            self.max_map_points,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class MotionConfig:
+    """The constant-velocity model of odometry without an IMU."""
+
+    acceleration: float = 2.0
+    """How much speed may change: standard deviation after 1 s, growing by sqrt(time) [m/s]."""
+    angular_acceleration: float = 1.5
+    """The same for the rate of turning [rad/s]."""
+    first_speed_m_s: float = 10.0
+    """Standard deviation of the speed before it is known [m/s]."""
+    first_rate_rad_s: float = 0.5
+    """Standard deviation of the rate of turning before it is known [rad/s]."""
+
+    def __post_init__(self) -> None:
+        require_finite("motion", self)
+        for name in ("acceleration", "angular_acceleration", "first_speed_m_s", "first_rate_rad_s"):
+            value = getattr(self, name)
+            require(value > 0, f"motion.{name}", "positive", value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InertialConfig:
+    """The error-state Kalman filter and how it starts."""
+
+    noise_factor: float = 2.0
+    """The IMU's noise densities are multiplied by this: vibration and scale errors add to them."""
+    gravity_m_s2: float = 9.81
+    """Length of gravity [m/s^2]."""
+    estimate_gravity: bool = True
+    """Keep gravity in the state (18 instead of the paper's 15): levelling hides accelerometer bias,
+    which reappears when the body turns."""
+    gravity_std: float = 0.02
+    """Standard deviation of the length of gravity [m/s^2]."""
+    start_s: float = 0.5
+    """Seconds of rest from which gravity and the gyroscope's bias are averaged [s]."""
+    max_start_s: float = 2.0
+    """After this long without rest the filter starts from LiDAR odometry instead [s]."""
+    rest_rate_rad_s: float = 0.05
+    """At rest the angular rate's standard deviation is below this [rad/s]."""
+    rest_force_m_s2: float = 0.5
+    """At rest the specific force's standard deviation is below this [m/s^2]."""
+    gyroscope_bias_std: float = 0.01
+    """Standard deviation of the gyroscope's bias when the start is not at rest [rad/s]."""
+    accelerometer_bias_std: float = 0.05
+    """Standard deviation of the accelerometer's bias at the start [m/s^2]."""
+    max_gap_s: float = 0.05
+    """A longer time without IMU readings is a gap: there the speed is taken as constant [s]."""
+
+    def __post_init__(self) -> None:
+        require_finite("inertial", self)
+        for name in (
+            "noise_factor", "gravity_m_s2", "gravity_std", "start_s", "max_start_s",
+            "rest_rate_rad_s", "rest_force_m_s2", "gyroscope_bias_std", "accelerometer_bias_std",
+            "max_gap_s",
+        ):  # fmt: skip
+            value = getattr(self, name)
+            require(value > 0, f"inertial.{name}", "positive", value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftConfig:
+    """How the absolute covariance grows: scans are matched to a map that is not true itself."""
+
+    renewal: float = 1.0
+    """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
+
+    def __post_init__(self) -> None:
+        require_finite("drift", self)
+        require(self.renewal >= 0, "drift.renewal", "not negative", self.renewal)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OdometryConfig:
+    """How scans are fused, trusted and mapped."""
+
+    noise: Literal["adaptive", "fixed", "smoothed"] = "adaptive"
+    """Covariance of a scan's pose in the filter: its posterior's, the paper's constant, or the
+    posterior's averaged over the last scans."""
+    fixed_translation_var: float = 1e-4
+    """Variance per axis with ``noise="fixed"`` [m^2]."""
+    fixed_rotation_var: float = 1e-5
+    """Variance per axis with ``noise="fixed"`` [rad^2]."""
+    smoothed_scans: int = 10
+    """Scans that ``noise="smoothed"`` averages over."""
+    gate_sigma: float = 6.0
+    """A pose farther from the prediction than this many standard deviations is not believed."""
+    warm_up_scans: int = 10
+    """A map of fewer scans is trusted less."""
+    lost_s: float = 1.0
+    """After this long without a scan that can be believed, a new map is begun [s]."""
+    auto_voxel: bool = True
+    """Choose the map's voxel size from the first scan; otherwise it is ``map.voxel_size_m``."""
+    map_radius_m: float = 120.0
+    """The map forgets what is farther than this from the body [m]."""
+    min_step_s: float = 0.01
+    """Scans that follow earlier than this after the last are left out [s]."""
+
+    def __post_init__(self) -> None:
+        require_finite("odometry", self)
+        for name in (
+            "fixed_translation_var",
+            "fixed_rotation_var",
+            "gate_sigma",
+            "lost_s",
+            "map_radius_m",
+        ):
+            value = getattr(self, name)
+            require(value > 0, f"odometry.{name}", "positive", value)
+        for name in ("warm_up_scans", "min_step_s"):
+            value = getattr(self, name)
+            require(value >= 0, f"odometry.{name}", "not negative", value)
+        require(
+            self.smoothed_scans >= 1, "odometry.smoothed_scans", "at least 1", self.smoothed_scans
+        )

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""The error-state Kalman filter: IMU readings carry it on, poses from scans correct it.
+
+Nominal state: position and velocity in the world, R_world_body, biases, gravity. Errors are added
+(world axes for position, velocity, gravity), the rotation's on the right: R = R̂ Exp(δθ). A clone of
+the pose at the last scan stays in the state, so that the step between two scans has a covariance of
+its own. The paper's filter is this one without gravity and clone; its rotation block is printed in
+the second place and belongs in the third.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.inertial.start import CERTAIN, Start
+from svnicp.kernels.inertial import navigate
+from svnicp.lie import (
+    hat,
+    make_transform,
+    orthonormalise,
+    se3_adjoint,
+    se3_exp,
+    se3_inverse,
+    so3_exp,
+)
+from svnicp.pose_gaussian import PoseGaussian
+
+POSITION, VELOCITY, ROTATION = slice(0, 3), slice(3, 6), slice(6, 9)
+GYRO_BIAS, ACCEL_BIAS, GRAVITY = slice(9, 12), slice(12, 15), slice(15, 18)
+PREVIOUS = slice(18, 24)
+"""Pose at the last scan, in its own body tangent: translation, then rotation."""
+SIZE = 24
+
+
+class Correction(NamedTuple):
+    """What a measurement did to a filter."""
+
+    gain: Floats
+    """(6, 6) on the pose, in the body tangent: the identity trusts the measurement alone."""
+    innovation: Floats
+    """(6,) measured minus predicted pose in the body tangent [m, rad]."""
+    nis: float
+    """Squared innovation in its own standard deviations."""
+
+
+class Eskf:
+    """State and covariance; ``predict`` and ``correct`` change them."""
+
+    def __init__(self, start: Start, noise: ImuNoise, *, estimate_gravity: bool = True) -> None:
+        self.position = np.zeros(3)
+        self.velocity = start.velocity.copy()
+        self.rotation = start.rotation.copy()
+        self.gyro_bias = start.gyro_bias.copy()
+        self.accel_bias = start.accel_bias.copy()
+        self.gravity = start.gravity.copy()
+        self.T_world_previous = self.T_world_body
+        self.covariance = _start_covariance(start, estimate_gravity)
+        self._noise = np.array(
+            [
+                noise.gyroscope**2, noise.accelerometer**2,
+                noise.gyroscope_bias_walk**2, noise.accelerometer_bias_walk**2,
+            ]
+        )  # fmt: skip
+
+    @property
+    def T_world_body(self) -> Transform:
+        """(4, 4) pose of the body in the world."""
+        return make_transform(self.rotation, self.position)
+
+    @property
+    def pose_jacobian(self) -> Floats:
+        """(6, 24) from the error state to the pose's error in the body tangent."""
+        out = np.zeros((6, SIZE))
+        out[:3, POSITION], out[3:, ROTATION] = self.rotation.T, np.eye(3)
+        return out
+
+    @property
+    def pose_covariance(self) -> Covariance:
+        """(6, 6) of the pose, in the body tangent."""
+        B = self.pose_jacobian
+        return B @ self.covariance @ B.T
+
+    def predict(self, readings: Floats) -> Floats:
+        """Go on through (n, 7) readings of ``ImuBuffer.intervals``; returns the poses' track.
+
+        The track (n, 12) holds rotation by rows and position at the end of every interval.
+        """
+        track = np.empty((len(readings), 12))
+        navigate(
+            self.position, self.velocity, self.rotation, self.gyro_bias, self.accel_bias,
+            self.gravity, self.covariance, readings, self._noise, track,
+        )  # fmt: skip
+        self.rotation = orthonormalise(self.T_world_body)[:3, :3]
+        return track
+
+    def coast(self, seconds: float, acceleration_std: float, rate_std: float) -> None:
+        """Go on at constant velocity through a gap without readings; the covariance opens up."""
+        self.position = self.position + self.velocity * seconds
+        self.covariance[POSITION, POSITION] += np.eye(3) * (acceleration_std * seconds**2) ** 2
+        self.covariance[VELOCITY, VELOCITY] += np.eye(3) * (acceleration_std * seconds) ** 2
+        self.covariance[ROTATION, ROTATION] += np.eye(3) * (rate_std * seconds) ** 2
+
+    def correct(
+        self, innovation: Floats, measurement_cov: Covariance, velocity_lag: Floats | None = None
+    ) -> Correction:
+        """Fuse a pose: its distance (6,) from the prediction in the body tangent, and covariance.
+
+        ``velocity_lag`` (6, 3) [s]: how an error of the velocity in body axes, with which the scan
+        was deskewed, adds to it. Joseph's form; the reset of the rotation error carries the
+        covariance along.
+        """
+        B, P = self.pose_jacobian, self.covariance
+        if velocity_lag is not None:
+            B[:, VELOCITY] = velocity_lag @ self.rotation.T
+        S = B @ P @ B.T + measurement_cov
+        K = np.linalg.solve(S, B @ P).T
+        rest = np.eye(SIZE) - K @ B
+        P = rest @ P @ rest.T + K @ measurement_cov @ K.T
+        nis = float(innovation @ np.linalg.solve(S, innovation))
+        self._inject(K @ innovation, 0.5 * (P + P.T))
+        return Correction(self.pose_jacobian @ K, innovation, nis)
+
+    def _inject(self, error: Floats, covariance: Floats) -> None:
+        """Move the nominal state by the estimated error, and the covariance to its new tangent."""
+        self.position = self.position + error[POSITION]
+        self.velocity = self.velocity + error[VELOCITY]
+        turned = self.T_world_body
+        turned[:3, :3] = self.rotation @ so3_exp(error[ROTATION])
+        self.rotation = orthonormalise(turned)[:3, :3]
+        self.gyro_bias = self.gyro_bias + error[GYRO_BIAS]
+        self.accel_bias = self.accel_bias + error[ACCEL_BIAS]
+        self.gravity = self.gravity + error[GRAVITY]
+        self.T_world_previous = orthonormalise(self.T_world_previous @ se3_exp(error[PREVIOUS]))
+        reset = np.eye(SIZE)
+        reset[ROTATION, ROTATION] -= 0.5 * hat(error[ROTATION])
+        self.covariance = reset @ covariance @ reset.T
+
+    def anchor(self) -> None:
+        """Take the pose as exact: a new map begins here, and is where it is by definition."""
+        for errors in (POSITION, ROTATION):
+            self.covariance[errors, :] = 0.0
+            self.covariance[:, errors] = 0.0
+            self.covariance[errors, errors] = np.eye(3) * CERTAIN
+
+    def clone(self) -> None:
+        """Make the present pose the one that the next step is relative to."""
+        copy = np.eye(SIZE)
+        copy[PREVIOUS] = self.pose_jacobian
+        self.covariance = copy @ self.covariance @ copy.T
+        self.T_world_previous = self.T_world_body
+
+    @property
+    def step(self) -> PoseGaussian:
+        """Pose of the body in the previous one, with its covariance."""
+        T_previous_body = se3_inverse(self.T_world_previous) @ self.T_world_body
+        J = self.pose_jacobian
+        J[:, PREVIOUS] = -se3_adjoint(se3_inverse(T_previous_body))
+        covariance = J @ self.covariance @ J.T
+        return PoseGaussian(T_previous_body, 0.5 * (covariance + covariance.T))
+
+    def twist(self, rate: Floats, rate_var: float) -> tuple[Floats, Covariance]:
+        """Velocity (6,) in body axes and its covariance, from the raw angular rate (3,) [rad/s]."""
+        velocity_body = self.rotation.T @ self.velocity
+        J = np.zeros((6, SIZE))
+        J[:3, VELOCITY], J[:3, ROTATION] = self.rotation.T, hat(velocity_body)
+        J[3:, GYRO_BIAS] = -np.eye(3)
+        covariance = J @ self.covariance @ J.T
+        covariance[3:, 3:] += np.eye(3) * rate_var
+        return np.concatenate([velocity_body, rate - self.gyro_bias]), covariance
+
+
+def _start_covariance(start: Start, estimate_gravity: bool) -> Floats:
+    """Covariance (24, 24) of the state at the start, where the pose is the world's definition."""
+    P = np.eye(SIZE) * CERTAIN
+    P[VELOCITY, VELOCITY] = start.velocity_cov
+    P[GYRO_BIAS, GYRO_BIAS] = np.eye(3) * start.gyro_bias_var
+    P[ACCEL_BIAS, ACCEL_BIAS] = start.accel_bias_cov
+    if estimate_gravity:
+        P[GRAVITY, GRAVITY] = start.gravity_cov
+        P[ACCEL_BIAS, GRAVITY] = start.accel_bias_gravity_cov
+        P[GRAVITY, ACCEL_BIAS] = start.accel_bias_gravity_cov.T
+    return P

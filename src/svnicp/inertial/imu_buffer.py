@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""IMU readings between two times, without losing or repeating any time.
+
+Readings are kept until they are older than what can still be asked for. Between two readings the
+signal is taken as linear; the intervals handed out end exactly at the times asked for.
+"""
+
+from bisect import bisect_left, bisect_right
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.errors import InputError
+
+
+class ImuBuffer:
+    """Readings of one IMU, in the order of time."""
+
+    def __init__(self) -> None:
+        self._stamps: list[int] = []
+        self._readings: list[Floats] = []
+        self.num_dropped = 0
+        """Readings that came with a stamp not later than the one before."""
+
+    def __len__(self) -> int:
+        return len(self._stamps)
+
+    @property
+    def first_ns(self) -> int:
+        """Stamp of the oldest reading kept [ns]."""
+        return self._stamps[0]
+
+    @property
+    def last_ns(self) -> int:
+        """Stamp of the newest reading [ns]."""
+        return self._stamps[-1]
+
+    def add(self, stamp_ns: int, angular_velocity: Floats, linear_acceleration: Floats) -> None:
+        """Append a reading (3,) [rad/s] and (3,) [m/s^2]; one that is not later is dropped."""
+        reading = np.concatenate([angular_velocity, linear_acceleration]).astype(np.float64)
+        if reading.shape != (6,) or not np.all(np.isfinite(reading)):
+            raise InputError(
+                f"The IMU reading at {stamp_ns} ns must be three rates and three accelerations, "
+                f"all finite, not {reading}."
+            )
+        if self._stamps and stamp_ns <= self._stamps[-1]:
+            self.num_dropped += 1
+            return
+        self._stamps.append(int(stamp_ns))
+        self._readings.append(reading)
+
+    def forget_before(self, stamp_ns: int) -> None:
+        """Drop readings that no interval after this time needs: all but two before it."""
+        keep = max(0, bisect_right(self._stamps, stamp_ns) - 2)
+        del self._stamps[:keep], self._readings[:keep]
+
+    def window(self, start_ns: int, end_ns: int) -> Floats:
+        """Readings (n, 6) with start <= stamp <= end."""
+        first, last = bisect_left(self._stamps, start_ns), bisect_right(self._stamps, end_ns)
+        return np.array(self._readings[first:last]).reshape(-1, 6)
+
+    def longest_gap_s(self, start_ns: int, end_ns: int) -> float:
+        """Longest time without a reading between two times [s]."""
+        first, last = bisect_left(self._stamps, start_ns), bisect_right(self._stamps, end_ns)
+        # The readings just outside bound the gaps at the ends.
+        inside = self._stamps[max(first - 1, 0) : last + 1]
+        edges = [] if last < len(self._stamps) else [end_ns]
+        stamps = [*([] if first > 0 else [start_ns]), *inside, *edges]
+        return float(np.diff(stamps).max()) * 1e-9 if len(stamps) > 1 else np.inf
+
+    def intervals(self, start_ns: int, end_ns: int) -> Floats:
+        """Mean readings (n, 7) of consecutive intervals from start to end: [s], rates, forces.
+
+        The first row is the interval just before the start (zero seconds long when there is none),
+        for coning and sculling. Before the first and after the last reading the signal is held.
+        """
+        first, last = bisect_right(self._stamps, start_ns), bisect_left(self._stamps, end_ns)
+        stamps = [start_ns, *self._stamps[first:last], end_ns]
+        values = [self._at(start_ns), *self._readings[first:last], self._at(end_ns)]
+        rows = np.zeros((len(stamps), 7))
+        rows[1:, 0] = np.diff(stamps) * 1e-9
+        rows[1:, 1:] = 0.5 * (np.array(values[:-1]) + np.array(values[1:]))
+        if first > 0:
+            before = self._stamps[first - 1]
+            rows[0, 0] = (start_ns - before) * 1e-9
+            rows[0, 1:] = 0.5 * (self._readings[first - 1] + values[0])
+        return rows
+
+    def _at(self, stamp_ns: int) -> Floats:
+        """Reading (6,) at a time, linear between its neighbours."""
+        after = bisect_left(self._stamps, stamp_ns)
+        if after == len(self._stamps):
+            return self._readings[-1]
+        if after == 0 or self._stamps[after] == stamp_ns:
+            return self._readings[after]
+        start, end = self._stamps[after - 1], self._stamps[after]
+        share = (stamp_ns - start) / (end - start)
+        return (1.0 - share) * self._readings[after - 1] + share * self._readings[after]

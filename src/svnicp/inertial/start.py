@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Where the filter begins: gravity, attitude and biases from readings at rest.
+
+The world's z axis points up and its origin is the body's first position. At rest the accelerometer
+shows gravity plus its own bias, and nothing can tell the two apart: the tilt of the world takes the
+horizontal bias with it. The covariance knows that: gravity's error and the bias's are the same
+number there, which is why both are in the state.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.config import InertialConfig
+from svnicp.lie import so3_exp
+
+CERTAIN = 1e-12
+"""Variance of what is so by definition."""
+LEVELLING_STD = 2e-3
+"""What averaging at rest leaves unknown of gravity, vibration and settling included [m/s^2]."""
+MOVING_TILT_STD = 1.0
+"""Horizontal acceleration of a body in motion, which is mistaken for tilt [m/s^2]."""
+
+
+class Start(NamedTuple):
+    """Initial state of the filter and the covariances of its parts."""
+
+    rotation: Floats
+    """(3, 3) R_world_body."""
+    velocity: Floats
+    """(3,) in the world [m/s]."""
+    velocity_cov: Floats
+    """(3, 3) [m^2/s^2]."""
+    gyro_bias: Floats
+    """(3,) [rad/s]."""
+    gyro_bias_var: float
+    """Per axis [rad^2/s^2]."""
+    accel_bias: Floats
+    """(3,) [m/s^2]."""
+    accel_bias_cov: Floats
+    """(3, 3) [m^2/s^4]."""
+    gravity: Floats
+    """(3,) in the world [m/s^2]."""
+    gravity_cov: Floats
+    """(3, 3) [m^2/s^4]."""
+    accel_bias_gravity_cov: Floats
+    """(3, 3) between the accelerometer's bias (rows) and gravity (columns) [m^2/s^4]."""
+
+
+def at_rest(readings: Floats, config: InertialConfig) -> bool:
+    """Whether readings (n, 6) are of a body that does not move."""
+    if len(readings) < 10:
+        return False
+    spread = readings.std(axis=0)
+    force = np.linalg.norm(readings[:, 3:].mean(axis=0))
+    return bool(
+        np.all(spread[:3] < config.rest_rate_rad_s)
+        and np.all(spread[3:] < config.rest_force_m_s2)
+        and abs(force - config.gravity_m_s2) < 0.1 * config.gravity_m_s2
+        and np.all(np.abs(readings[:, :3].mean(axis=0)) < 0.1)
+    )
+
+
+def start_at_rest(readings: Floats, config: InertialConfig) -> Start:
+    """Start from readings (n, 6) at rest: gyroscope first [rad/s], [m/s^2]."""
+    mean, spread = readings.mean(axis=0), readings.std(axis=0)
+    force = float(np.linalg.norm(mean[3:]))
+    up_body = mean[3:] / force
+    rotation = rotation_to_up(up_body)
+    noise_var = LEVELLING_STD**2 + float(np.mean(spread[3:] ** 2)) / len(readings)
+    # Across gravity the bias is as unknown as ever; along it, the known length of gravity helps.
+    bias_var = config.accelerometer_bias_std**2
+    world_bias_cov = np.diag([bias_var, bias_var, config.gravity_std**2])
+    return Start(
+        rotation=rotation,
+        velocity=np.zeros(3),
+        velocity_cov=np.eye(3) * 0.01**2,
+        gyro_bias=mean[:3].copy(),
+        gyro_bias_var=(3e-5) ** 2 + 4.0 * float(np.mean(spread[:3] ** 2)) / len(readings),
+        accel_bias=(force - config.gravity_m_s2) * up_body,
+        accel_bias_cov=rotation.T @ world_bias_cov @ rotation,
+        gravity=np.array([0.0, 0.0, -config.gravity_m_s2]),
+        gravity_cov=world_bias_cov + noise_var * np.eye(3),
+        accel_bias_gravity_cov=rotation.T @ world_bias_cov,  # g = -R (mean force - bias)
+    )
+
+
+def start_in_motion(readings: Floats, speed_std: float, config: InertialConfig) -> Start:
+    """Start from readings (n, 6) of a body that already moves at an unknown speed [m/s].
+
+    The mean force gives up roughly; biases are taken as zero, because the mean rate is a turn as
+    likely as a bias. Scans then tell the velocity, and with it gravity and the biases.
+    """
+    mean = readings[:, 3:].mean(axis=0)
+    rotation = rotation_to_up(mean / np.linalg.norm(mean))
+    bias_cov = np.eye(3) * config.accelerometer_bias_std**2
+    return Start(
+        rotation=rotation,
+        velocity=np.zeros(3),
+        velocity_cov=np.eye(3) * speed_std**2,
+        gyro_bias=np.zeros(3),
+        gyro_bias_var=config.gyroscope_bias_std**2,
+        accel_bias=np.zeros(3),
+        accel_bias_cov=bias_cov,
+        gravity=np.array([0.0, 0.0, -config.gravity_m_s2]),
+        gravity_cov=np.diag([MOVING_TILT_STD**2, MOVING_TILT_STD**2, config.gravity_std**2]),
+        accel_bias_gravity_cov=np.zeros((3, 3)),
+    )
+
+
+def rotation_to_up(up_body: Floats) -> Floats:
+    """R_world_body (3, 3) that takes a unit vector (3,) to the world's z by the shortest turn."""
+    up_world = np.array([0.0, 0.0, 1.0])
+    axis = np.cross(up_body, up_world)
+    sine, cosine = np.linalg.norm(axis), float(up_body @ up_world)
+    if sine < 1e-9:
+        return np.eye(3) if cosine > 0.0 else np.diag([1.0, -1.0, -1.0])
+    return so3_exp(axis / sine * np.arctan2(sine, cosine))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The motion model without an IMU: the body goes on as it went, more or less.
+
+A Kalman filter over pose and twist (velocity in body axes). The twist walks at random, as fast as
+``MotionConfig`` allows, over the real time between scans. Before the second scan the speed is
+unknown, not zero, so that a start at speed is no surprise.
+"""
+
+import numpy as np
+
+from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.config import MotionConfig
+from svnicp.data.measurements import Scan
+from svnicp.inertial.eskf import Correction
+from svnicp.lie import orthonormalise, se3_adjoint, se3_exp, se3_inverse, se3_right_jacobian
+from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
+from svnicp.pose_gaussian import PoseGaussian
+from svnicp.preprocess import PoseTrack
+
+POSE, TWIST, PREVIOUS = slice(0, 6), slice(6, 12), slice(12, 18)
+SIZE = 18
+NODES = 11
+"""Poses of a track over one scan."""
+CERTAIN = 1e-12
+
+
+class ConstantVelocity:
+    """Pose and twist of the body, with covariance."""
+
+    def __init__(self, config: MotionConfig) -> None:
+        self._config = config
+        self.stamp_ns: int | None = None
+        self.T_world_body: Transform = np.eye(4)
+        self.twist = np.zeros(6)
+        self.T_world_previous = np.eye(4)
+        self.covariance = np.eye(SIZE) * CERTAIN
+        first = [config.first_speed_m_s] * 3 + [config.first_rate_rad_s] * 3
+        self.covariance[TWIST, TWIST] = np.diag(np.square(first))
+        walk = [config.acceleration] * 3 + [config.angular_acceleration] * 3
+        self._walk_var = np.square(walk)
+        self.speed_known = False
+
+    @property
+    def pose_covariance(self) -> Covariance:
+        """(6, 6) of the pose relative to the map."""
+        return self.covariance[POSE, POSE].copy()
+
+    def reference_ns(self, scan: Scan) -> int:
+        """The mean time of a scan's points: the pose there does not depend on the velocity."""
+        return scan.mean_ns
+
+    def ready(self, scan: Scan) -> bool:
+        """Whether the model can start: always."""
+        if self.stamp_ns is None:
+            self.stamp_ns = scan.mean_ns
+        return True
+
+    def predict(self, scan: Scan) -> Prediction:
+        """Go on to the middle of a scan at constant twist."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        dt = (scan.mean_ns - self.stamp_ns) * 1e-9
+        flow = np.eye(SIZE)
+        flow[POSE, POSE] = se3_adjoint(se3_exp(-self.twist * dt))
+        flow[POSE, TWIST] = se3_right_jacobian(self.twist * dt) * dt
+        self.covariance = flow @ self.covariance @ flow.T
+        walk = np.diag(self._walk_var)
+        self.covariance[POSE, POSE] += walk * dt**3 / 3.0
+        self.covariance[POSE, TWIST] += walk * dt**2 / 2.0
+        self.covariance[TWIST, POSE] += walk * dt**2 / 2.0
+        self.covariance[TWIST, TWIST] += walk * dt
+        self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(self.twist * dt))
+        self.stamp_ns = scan.mean_ns
+        return Prediction(self.T_world_body, self.pose_covariance, self.track(scan))
+
+    def track(self, scan: Scan) -> PoseTrack | None:
+        """Poses during a scan at constant twist; None before the speed is known."""
+        if not self.speed_known or scan.point_times_ns is None:
+            return None
+        begin_ns, end_ns = scan.stamp_ns, max(scan.end_ns, scan.stamp_ns + 1)
+        stamps = np.unique(np.linspace(begin_ns, end_ns, NODES).astype(np.int64))
+        poses = se3_exp(((stamps - scan.mean_ns) * 1e-9)[:, None] * self.twist)
+        nodes = np.concatenate([poses[:, :3, :3].reshape(-1, 9), poses[:, :3, 3]], axis=1)
+        return PoseTrack(scan.mean_ns, stamps, nodes)
+
+    def correct(self, measurement: PoseMeasurement) -> Correction:
+        """Fuse a pose in Joseph's form."""
+        P, innovation, noise = self.covariance, measurement.innovation, measurement.covariance
+        B = np.zeros((6, SIZE))
+        B[:, POSE], B[:, TWIST] = np.eye(6), measurement.lag
+        S = B @ P @ B.T + noise
+        K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
+        rest = np.eye(SIZE) - K @ B
+        P = rest @ P @ rest.T + K @ noise @ K.T
+        error = K @ innovation
+        self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(error[POSE]))
+        self.twist = self.twist + error[TWIST]
+        self.T_world_previous = orthonormalise(self.T_world_previous @ se3_exp(error[PREVIOUS]))
+        self.covariance = 0.5 * (P + P.T)
+        self.speed_known = True
+        nis = float(innovation @ np.linalg.solve(S, innovation))
+        return Correction(K[POSE], innovation, nis)
+
+    def anchor(self) -> None:
+        """Take the pose as exact: a new map begins here, and is where it is by definition."""
+        self.covariance[POSE, :] = 0.0
+        self.covariance[:, POSE] = 0.0
+        self.covariance[POSE, POSE] = np.eye(6) * CERTAIN
+
+    def begin_moving(self, stamp_ns: int, twist: Floats) -> None:
+        """Start anew at a time, with a twist (6,) that two scans have shown."""
+        self.__init__(self._config)
+        self.stamp_ns, self.twist, self.speed_known = stamp_ns, twist.copy(), True
+        spread = 0.3 * np.abs(twist) + np.repeat([0.3, 0.1], 3)
+        self.covariance[TWIST, TWIST] = np.diag(spread**2)
+
+    def clone(self) -> None:
+        """Make the present pose the one that the next step is relative to."""
+        copy = np.eye(SIZE)
+        copy[PREVIOUS] = copy[POSE]
+        self.covariance = copy @ self.covariance @ copy.T
+        self.T_world_previous = self.T_world_body
+
+    @property
+    def step(self) -> PoseGaussian:
+        """Pose of the body in the previous one, with its covariance."""
+        T_previous_body = se3_inverse(self.T_world_previous) @ self.T_world_body
+        J = np.zeros((6, SIZE))
+        J[:, POSE], J[:, PREVIOUS] = np.eye(6), -se3_adjoint(se3_inverse(T_previous_body))
+        covariance = J @ self.covariance @ J.T
+        return PoseGaussian(T_previous_body, 0.5 * (covariance + covariance.T))
+
+    def moving(self) -> Moving:
+        """Twist with covariance; no biases."""
+        return Moving(
+            self.twist.copy(), self.covariance[TWIST, TWIST].copy(),
+            self.T_world_body[:3, :3] @ self.twist[:3], None, None,
+        )  # fmt: skip

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""The motion model with an IMU: readings are buffered, and carried through when a scan asks.
+
+Before the first scan is used the filter needs a start: rest long enough to average gravity and the
+gyroscope's bias. A gap in the readings is bridged at constant velocity, and the covariance says so.
+"""
+
+import numpy as np
+
+from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.config import InertialConfig, MotionConfig
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import Scan
+from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
+from svnicp.inertial.eskf import Correction
+from svnicp.inertial.start import at_rest, start_in_motion
+from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
+from svnicp.pose_gaussian import PoseGaussian
+from svnicp.preprocess import PoseTrack, track_from
+
+
+class InertialMotion:
+    """Error-state Kalman filter fed by an IMU."""
+
+    def __init__(self, config: InertialConfig, motion: MotionConfig, noise: ImuNoise) -> None:
+        self.imu = ImuBuffer()
+        self.stamp_ns: int | None = None
+        self.started_at_rest = True
+        self._config, self._motion = config, motion
+        self._noise = noise.scaled(config.noise_factor)
+        self._filter: Eskf | None = None
+        self._last_rate = np.zeros(3)
+        self._rate_var = 0.0
+        self.num_gaps = 0
+        """Scans in whose interval the readings had a gap."""
+
+    @property
+    def eskf(self) -> Eskf:
+        """The filter; it exists once ``ready`` has said so."""
+        assert self._filter is not None, "ready() comes first"
+        return self._filter
+
+    def ready(self, scan: Scan) -> bool:
+        """Start the filter at the end of a scan, if the readings before it allow."""
+        end_ns = scan.end_ns
+        if self._filter is not None:
+            return True
+        if len(self.imu) == 0:
+            return False
+        seconds = (end_ns - self.imu.first_ns) * 1e-9
+        if seconds < self._config.start_s:
+            return False
+        window = self.imu.window(end_ns - int(self._config.start_s * 1e9), end_ns)
+        resting = at_rest(window, self._config)
+        if not resting and seconds < self._config.max_start_s:
+            return False
+        speed = self._motion.first_speed_m_s
+        start = (
+            start_at_rest(window, self._config) if resting
+            else start_in_motion(window, speed, self._config)
+        )  # fmt: skip
+        self.started_at_rest = resting
+        self._filter = Eskf(start, self._noise, estimate_gravity=self._config.estimate_gravity)
+        self.stamp_ns = end_ns
+        return True
+
+    @property
+    def T_world_body(self) -> Transform:
+        """(4, 4) pose at the time of the state."""
+        return self.eskf.T_world_body
+
+    @property
+    def pose_covariance(self) -> Covariance:
+        """(6, 6) of the pose relative to the map."""
+        return self.eskf.pose_covariance
+
+    @property
+    def step(self) -> PoseGaussian:
+        """Pose of the body in that of the last scan."""
+        return self.eskf.step
+
+    def reference_ns(self, scan: Scan) -> int:
+        """The end of a scan: the IMU knows the motion up to there."""
+        return scan.end_ns
+
+    def predict(self, scan: Scan) -> Prediction:
+        """Carry the filter through all readings up to the end of a scan.
+
+        A scan that began before the state is deskewed by continuing the first interval backwards.
+        """
+        assert self.stamp_ns is not None, "ready() comes first"
+        begin_ns, end_ns = self.stamp_ns, scan.end_ns
+        self.stamp_ns = end_ns
+        if end_ns <= begin_ns:
+            return Prediction(self.T_world_body, self.pose_covariance, None)
+        if self.imu.longest_gap_s(begin_ns, end_ns) > self._config.max_gap_s:
+            self.num_gaps += 1
+            track = self._coast(begin_ns, end_ns)
+        else:
+            track = self._navigate(begin_ns, end_ns)
+        self.imu.forget_before(end_ns)
+        return Prediction(self.T_world_body, self.pose_covariance, track)
+
+    def _navigate(self, begin_ns: int, end_ns: int) -> PoseTrack:
+        """Integrate the readings between two times."""
+        rows = self.imu.intervals(begin_ns, end_ns)
+        nodes = self.eskf.predict(rows)
+        elapsed_ns = np.cumsum(np.r_[0.0, rows[1:, 0]] * 1e9).round().astype(np.int64)
+        self._last_rate = rows[-1, 1:4].copy()
+        self._rate_var = self._noise.gyroscope**2 / max(float(np.mean(rows[1:, 0])), 1e-4)
+        return track_from(begin_ns + elapsed_ns, nodes)
+
+    def _coast(self, begin_ns: int, end_ns: int) -> PoseTrack:
+        """Go on at constant velocity, where readings are missing."""
+        before = self._pose_row()
+        seconds = (end_ns - begin_ns) * 1e-9
+        self.eskf.coast(seconds, self._motion.acceleration, self._motion.angular_acceleration)
+        return track_from(np.array([begin_ns, end_ns]), np.array([before, self._pose_row()]))
+
+    def _pose_row(self) -> Floats:
+        """The present pose as a row (12,) of a track."""
+        return np.r_[self.eskf.rotation.ravel(), self.eskf.position]
+
+    def correct(self, measurement: PoseMeasurement) -> Correction:
+        """Fuse a pose."""
+        lag = measurement.lag[:, :3]
+        return self.eskf.correct(measurement.innovation, measurement.covariance, lag)
+
+    def anchor(self) -> None:
+        """Take the pose as exact: a new map begins here."""
+        self.eskf.anchor()
+
+    def clone(self) -> None:
+        """Make the present pose the one that the next step is relative to."""
+        self.eskf.clone()
+
+    def track(self, scan: Scan) -> PoseTrack | None:  # noqa: ARG002
+        """Nothing better than the prediction: an IMU's velocity hardly changes by one scan."""
+        return None
+
+    def moving(self) -> Moving:
+        """Velocity and biases."""
+        twist, covariance = self.eskf.twist(self._last_rate, self._rate_var)
+        return Moving(
+            twist, covariance, self.eskf.velocity.copy(), self.eskf.gyro_bias.copy(),
+            self.eskf.accel_bias.copy(),
+        )  # fmt: skip

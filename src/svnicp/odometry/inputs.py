@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Checks of what users hand to odometry: one clear sentence, or a scan that can be used."""
+
+import numpy as np
+import numpy.typing as npt
+
+from svnicp.arrays import Transform
+from svnicp.data.extrinsics import checked_extrinsics
+from svnicp.data.measurements import Scan
+from svnicp.errors import InputError
+
+
+def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
+    """Rigid (4, 4) extrinsics; the identity when left out."""
+    if T_body_lidar is None:
+        return np.eye(4)
+    projected, _ = checked_extrinsics(np.asarray(T_body_lidar, dtype=np.float64), "T_body_lidar")
+    return projected
+
+
+def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLike | None) -> Scan:
+    """Scan of arrays; points that are not finite are left out together with their times."""
+    cloud = np.asarray(points)
+    if cloud.ndim != 2 or cloud.shape[1] != 3 or cloud.dtype.kind not in "fiu":
+        raise InputError(
+            f"points must be numbers of shape (n, 3), not {cloud.dtype} of shape {cloud.shape}."
+        )
+    if not isinstance(stamp_ns, int | np.integer):
+        raise InputError(f"stamp_ns must be whole nanoseconds, not {stamp_ns!r}.")
+    times = None if point_times_ns is None else _check_times(point_times_ns, len(cloud))
+    cloud = np.ascontiguousarray(cloud, dtype=np.float32 if cloud.dtype == np.float32 else float)
+    finite = np.isfinite(cloud).all(axis=1)
+    if not finite.all():
+        cloud, times = cloud[finite], None if times is None else times[finite]
+    return Scan(int(stamp_ns), cloud, times)
+
+
+def _check_times(point_times_ns: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
+    """Times of points as int64."""
+    times = np.asarray(point_times_ns)
+    if times.shape != (count,):
+        raise InputError(
+            f"point_times_ns must have one time for each of the {count} points, "
+            f"not shape {times.shape}."
+        )
+    if times.dtype.kind not in "iu":
+        raise InputError(
+            f"point_times_ns must be whole nanoseconds (int64), not {times.dtype}: seconds in "
+            "floating point cannot resolve them."
+        )
+    return times.astype(np.int64)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""What odometry asks of a motion model: predict, correct, and tell how the body moves.
+
+``ConstantVelocity`` and ``InertialMotion`` are the two models. Both hold the pose relative to the
+map, and a clone of the pose at the last scan, so that the step in between has its own covariance.
+"""
+
+from typing import NamedTuple, Protocol
+
+from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.data.measurements import Scan
+from svnicp.inertial.eskf import Correction
+from svnicp.pose_gaussian import PoseGaussian
+from svnicp.preprocess import PoseTrack
+
+
+class Prediction(NamedTuple):
+    """Where the body should be at the reference time of a scan."""
+
+    T_world_body: Transform
+    """(4, 4)."""
+    covariance: Covariance
+    """(6, 6) relative to the map, in the body tangent."""
+    track: PoseTrack | None
+    """Poses during the scan; None when nothing is known of the motion yet."""
+
+
+class PoseMeasurement(NamedTuple):
+    """A pose by a scan alone."""
+
+    innovation: Floats
+    """(6,) distance from the prediction in the body tangent [m, rad]."""
+    covariance: Covariance
+    """(6, 6)."""
+    lag: Floats
+    """(6, 6) [s] how an error of the predicted velocity adds to the innovation."""
+    distance_sigma: float
+    """Distance from the prediction in its standard deviations, as if it were one-dimensional."""
+
+
+class Moving(NamedTuple):
+    """How the body moves at the time of the state."""
+
+    twist: Floats
+    """(6,) velocity in body axes [m/s, rad/s]."""
+    twist_covariance: Covariance
+    """(6, 6)."""
+    velocity_world: Floats
+    """(3,) [m/s]."""
+    gyro_bias: Floats | None
+    """(3,) [rad/s]."""
+    accel_bias: Floats | None
+    """(3,) [m/s^2]."""
+
+
+class MotionModel(Protocol):
+    """A filter over the body's motion."""
+
+    @property
+    def stamp_ns(self) -> int | None:
+        """Time of the state [ns]; None before the first scan."""
+        ...
+
+    @property
+    def T_world_body(self) -> Transform:
+        """(4, 4) pose at that time."""
+        ...
+
+    @property
+    def pose_covariance(self) -> Covariance:
+        """(6, 6) of the pose relative to the map, in the body tangent."""
+        ...
+
+    @property
+    def step(self) -> PoseGaussian:
+        """Pose of the body in that of the last scan."""
+        ...
+
+    def ready(self, scan: Scan) -> bool:
+        """Whether the model can start with this scan; asked until it says so."""
+        ...
+
+    def reference_ns(self, scan: Scan) -> int:
+        """The time that an estimate from this scan is for [ns]."""
+        ...
+
+    def predict(self, scan: Scan) -> Prediction:
+        """Go on to a scan's reference time and say how the body should have moved during it."""
+        ...
+
+    def correct(self, measurement: PoseMeasurement) -> Correction:
+        """Fuse a pose."""
+        ...
+
+    def track(self, scan: Scan) -> PoseTrack | None:
+        """Poses during the scan by what is known after ``correct``; None: as predicted."""
+        ...
+
+    def moving(self) -> Moving:
+        """Velocity and biases."""
+        ...
+
+    def anchor(self) -> None:
+        """Take the pose as exact: a new map begins here, and is where it is by definition."""
+        ...
+
+    def clone(self) -> None:
+        """Make the present pose the one that the next step is relative to."""
+        ...

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Odometry, LiDAR alone or with an IMU: one estimate per scan, a line per step of the way.
+
+predict → deskew → register in the map → correct → insert. The two differ only in the motion model.
+A scan that cannot be believed does not touch the map; after a while without any that can, a new map
+is begun at the predicted pose, and the covariance keeps what is not known about it.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from svnicp.arrays import Covariance
+from svnicp.config import Config
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import Scan
+from svnicp.estimate import Estimate
+from svnicp.lie import transform_points
+from svnicp.local_map import VoxelMap
+from svnicp.odometry.clock import Clock
+from svnicp.odometry.constant_velocity import ConstantVelocity
+from svnicp.odometry.drift import MapDrift
+from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.inputs import check_extrinsics, check_scan
+from svnicp.odometry.measurement import MeasurementNoise
+from svnicp.odometry.motion import Prediction
+from svnicp.odometry.outcome import Fate, Outcome, judge
+from svnicp.odometry.summary import summarise
+from svnicp.preprocess import BodyPoints, body_points, thinned
+from svnicp.registration import RegistrationResult, register_in_map
+
+PRUNE_EVERY = 10
+"""Scans between two prunings of the map."""
+
+
+class Odometry:
+    """Where the body is, scan after scan.
+
+    Parameters
+    ----------
+    config
+        ``Config.preset("default")`` when left out.
+    imu
+        Noise of the IMU; None for LiDAR alone, and then the body is the LiDAR.
+    T_body_lidar
+        (4, 4) where the LiDAR sits on the body, which is the IMU.
+    rng
+        Draws the particles; seeded with 0 when left out, so that runs repeat.
+    """
+
+    def __init__(
+        self,
+        config: Config | None = None,
+        imu: ImuNoise | None = None,
+        T_body_lidar: npt.ArrayLike | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.config = config if config is not None else Config.preset("default")
+        self.T_body_lidar = check_extrinsics(T_body_lidar)
+        self.rng = rng if rng is not None else np.random.default_rng(0)
+        self.motion: ConstantVelocity | InertialMotion
+        if imu is None:
+            self.motion = ConstantVelocity(self.config.motion)
+        else:
+            self.motion = InertialMotion(self.config.inertial, self.config.motion, imu)
+        self.local_map = VoxelMap(self.config.map)
+        self.noise = MeasurementNoise(self.config.odometry)
+        self.drift = MapDrift(self.config.drift)
+        self.num_scans = 0
+        self._believed_ns: int | None = None
+        self._first_scan: Scan | None = None
+
+    def add_imu(
+        self, stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
+    ) -> None:
+        """Take one IMU reading: (3,) [rad/s] and (3,) [m/s^2], in the order of time."""
+        if isinstance(self.motion, InertialMotion):
+            self.motion.imu.add(
+                stamp_ns, np.asarray(angular_velocity), np.asarray(linear_acceleration)
+            )
+
+    def add_scan(
+        self,
+        points: npt.ArrayLike,
+        stamp_ns: int,
+        point_times_ns: npt.ArrayLike | None = None,
+    ) -> Estimate | None:
+        """Take one scan and return where the body was at its end; None until initialised.
+
+        Parameters
+        ----------
+        points
+            (n, 3) in the LiDAR frame [m].
+        stamp_ns
+            When the scan began [ns].
+        point_times_ns
+            (n,) absolute time of every point [ns], if they are known.
+        """
+        return self.process(check_scan(points, stamp_ns, point_times_ns))
+
+    def process(self, scan: Scan) -> Estimate | None:
+        """``add_scan`` for a scan of a dataset."""
+        clock = Clock()
+        if not self._in_order(scan) or not self.motion.ready(scan):
+            return None
+        prediction = self.motion.predict(scan)
+        clock.lap("predict")
+        points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
+        clock.lap("preprocess")
+        result = self._register(points, prediction)
+        clock.lap("register")
+        outcome = self._fuse(result, prediction)
+        clock.lap("correct")
+        if self._learnt_to_move(scan):
+            return self.process(scan)
+        self._insert(self._better_deskewed(scan, points, outcome), outcome)
+        clock.lap("map")
+        self.num_scans += 1
+        estimate = summarise(self.motion, self.drift, outcome, len(scan.points), clock)
+        self.motion.clone()
+        return estimate
+
+    def _better_deskewed(self, scan: Scan, points: BodyPoints, outcome: Outcome) -> BodyPoints:
+        """The points by the velocity that the scan itself has shown, where that differs."""
+        track = self.motion.track(scan)
+        if track is None or not outcome.fate.used:
+            return points
+        return body_points(scan, track, self.T_body_lidar, self.config.preprocess)
+
+    def _in_order(self, scan: Scan) -> bool:
+        """Whether a scan comes after the last one, by more than the shortest step."""
+        last_ns = self.motion.stamp_ns
+        step_ns = int(self.config.odometry.min_step_s * 1e9)
+        late_enough = last_ns is None or self.motion.reference_ns(scan) >= last_ns + step_ns
+        return self.num_scans == 0 or late_enough
+
+    def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
+        """Pose of the points in the map; None when there is no map yet, or hardly any point."""
+        enough = len(scan.points) >= self.config.match.min_matches
+        if self.local_map.num_voxels == 0 or not enough:
+            return None
+        return register_in_map(
+            scan.points, self.local_map, T_target_source=prediction.T_world_body,
+            prior_covariance=self._prior(prediction), config=self.config, rng=self.rng,
+            point_seconds=scan.seconds,
+        )  # fmt: skip
+
+    def _prior(self, prediction: Prediction) -> Covariance | None:
+        """What the registration may assume: the prediction, or little (the paper's filter)."""
+        return None if self.config.odometry.noise == "fixed" else prediction.covariance
+
+    def _fuse(self, result: RegistrationResult | None, prediction: Prediction) -> Outcome:
+        """Correct the filter by a registration that can be believed."""
+        if self.local_map.num_voxels == 0:
+            return Outcome(Fate.FIRST)
+        if result is None:
+            return Outcome(self._or_new_map(Fate.EMPTY))
+        measurement = self.noise.measure(result, prediction, self.local_map.epoch)
+        fate = judge(result, measurement, self.config.odometry.gate_sigma)
+        if not fate.used:
+            return Outcome(self._or_new_map(fate), result, measurement)
+        correction = self.motion.correct(measurement)
+        return Outcome(fate, result, measurement, correction)
+
+    def _or_new_map(self, fate: Fate) -> Fate:
+        """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""
+        assert self.motion.stamp_ns is not None
+        since_s = (self.motion.stamp_ns - (self._believed_ns or 0)) * 1e-9
+        lost = since_s > self.config.odometry.lost_s
+        return Fate.NEW_MAP if lost and fate is not Fate.EMPTY else fate
+
+    def _insert(self, scan: BodyPoints, outcome: Outcome) -> None:
+        """Put a believed scan into the map, and let the map's error grow by what it brings."""
+        if not outcome.fate.mapped:
+            return
+        self._believed_ns = self.motion.stamp_ns
+        if outcome.fate is Fate.NEW_MAP:
+            self.drift.restart(self.drift.covariance + self.motion.pose_covariance)
+            self.motion.anchor()
+            self.local_map = VoxelMap(self.config.map)
+        T_world_body = self.motion.T_world_body
+        kept = thinned(scan.points, self.config.preprocess.max_map_points)
+        share = self.local_map.insert(transform_points(T_world_body, kept))
+        if outcome.correction is not None and outcome.measurement is not None:
+            K = outcome.correction.gain
+            self.drift.renew(share, K @ outcome.measurement.covariance @ K.T)
+        if self.num_scans % PRUNE_EVERY == 0:
+            self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
+
+    def _learnt_to_move(self, scan: Scan) -> bool:
+        """Start again once two scans have shown the speed, because the first was not deskewed.
+
+        Only without an IMU, and only when points have times. Keeps the first scan until then.
+        """
+        if not isinstance(self.motion, ConstantVelocity) or scan.point_times_ns is None:
+            return False
+        if self.num_scans == 0 and self._first_scan is None:
+            self._first_scan = scan
+            return False
+        first, self._first_scan = self._first_scan, None
+        if first is None or not self.motion.speed_known:
+            return False
+        self.motion.begin_moving(first.mean_ns, self.motion.twist)
+        points = body_points(
+            first, self.motion.track(first), self.T_body_lidar, self.config.preprocess
+        )
+        self.local_map = VoxelMap(self.config.map)
+        self.local_map.insert(thinned(points.points, self.config.preprocess.max_map_points))
+        return True

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Points of a scan in the body's frame at one time: cropped, deskewed, finite.
+
+The motion model chooses that time and supplies the poses during the scan. Without times of points,
+or when deskewing is off, all points are taken to be of one instant.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Floats, Integers, Points, Transform
+from svnicp.config import PreprocessConfig
+from svnicp.data.measurements import Scan
+from svnicp.kernels.deskew import deskew
+
+
+class PoseTrack(NamedTuple):
+    """Poses of the body during a scan, seen from the body at the time its points are moved to."""
+
+    reference_ns: int
+    """That time [ns]."""
+    stamps_ns: Integers
+    """(m,) ascending, at least two [ns]."""
+    nodes: Floats
+    """(m, 12) rotation by rows, then position."""
+
+
+def track_from(stamps_ns: Integers, nodes_world: Floats) -> PoseTrack:
+    """Track of poses (m, 12) in the world, seen from the last of them."""
+    rotations, positions = nodes_world[:, :9].reshape(-1, 3, 3), nodes_world[:, 9:]
+    turned = rotations[-1].T @ rotations
+    moved = (positions - positions[-1]) @ rotations[-1]
+    nodes = np.concatenate([turned.reshape(-1, 9), moved], axis=1)
+    return PoseTrack(int(stamps_ns[-1]), stamps_ns, nodes)
+
+
+class BodyPoints(NamedTuple):
+    """A scan as points of the body at one time."""
+
+    points: Points
+    """(n, 3) in the body frame at that time, within range and finite [m]."""
+    seconds: Floats | None
+    """(n,) how long after that time each was taken; None when they were not moved [s]."""
+
+
+def body_points(
+    scan: Scan, track: PoseTrack | None, T_body_lidar: Transform, config: PreprocessConfig
+) -> BodyPoints:
+    """Points of a scan in the body frame at the track's reference time.
+
+    Parameters
+    ----------
+    scan
+        Points in the LiDAR frame.
+    track
+        Poses of the body during the scan; None when they are not known.
+    T_body_lidar
+        (4, 4) where the LiDAR sits on the body.
+    config
+        Ranges, and whether to deskew at all.
+    """
+    if track is None or scan.point_times_ns is None or not config.deskew:
+        track = None
+        seconds = np.zeros(len(scan.points))
+        node_seconds, nodes = (
+            np.array([0.0, 1.0]),
+            np.tile(np.r_[np.eye(3).ravel(), 0, 0, 0], (2, 1)),
+        )
+    else:
+        seconds = np.multiply(scan.point_times_ns - track.reference_ns, 1e-9, dtype=np.float64)
+        node_seconds, nodes = (track.stamps_ns - track.reference_ns) * 1e-9, track.nodes
+    limits = np.array([config.min_range_m, config.max_range_m])
+    points = deskew(scan.points, seconds, node_seconds, nodes, T_body_lidar, limits)
+    kept = np.isfinite(points[:, 0])
+    return BodyPoints(points[kept], None if track is None else seconds[kept])
+
+
+def thinned(points: Points, count: int) -> Points:
+    """About ``count`` points, evenly in their order, when there are more."""
+    return points[:: -(-len(points) // count)] if len(points) > count else points
