@@ -45,7 +45,7 @@ def meet_movers(
             ox = origins_world[i, 0] - t * velocities[k, 0]
             oy = origins_world[i, 1] - t * velocities[k, 1]
             oz = origins_world[i, 2] - t * velocities[k, 2]
-            enter, leave = shape_span(rows, k, ox, oy, oz, ux, uy, uz)
+            enter, leave = shape_span(rows, k, 0.0, ox, oy, oz, ux, uy, uz)
             if enter <= leave and 0.0 < enter < ranges[i]:
                 ranges[i] = enter
                 cosines[i] = shape_incidence(Ray(ox, oy, oz, ux, uy, uz), enter, rows, k)

@@ -109,10 +109,13 @@ def _ball_span(
 
 @njit()
 def _capsule_span(
-    table: Floats, i: int, ox: float, oy: float, oz: float, ux: float, uy: float, uz: float
-) -> tuple[float, float]:
+    table: Floats, i: int, grown: float,
+    ox: float, oy: float, oz: float, ux: float, uy: float, uz: float,
+) -> tuple[float, float]:  # fmt: skip
     """Return where a ray passes through a capsule: the hull of its spans in the three parts."""
-    ax, ay, az, radius = table[i, 4], table[i, 5], table[i, 6], table[i, 7]
+    ax, ay, az, radius = table[i, 4], table[i, 5], table[i, 6], table[i, 7] + grown
+    if radius <= 0.0:
+        return np.inf, -np.inf
     dx, dy, dz = ox - table[i, 1], oy - table[i, 2], oz - table[i, 3]
     start = _ball_span(dx, dy, dz, ux, uy, uz, radius)
     length_squared = ax * ax + ay * ay + az * az
@@ -138,26 +141,35 @@ def _capsule_span(
 
 @njit()
 def shape_span(
-    table: Floats, i: int, ox: float, oy: float, oz: float, ux: float, uy: float, uz: float
-) -> tuple[float, float]:
+    table: Floats, i: int, grown: float,
+    ox: float, oy: float, oz: float, ux: float, uy: float, uz: float,
+) -> tuple[float, float]:  # fmt: skip
     """Return the ranges at which a ray enters and leaves shape i [m]; enter > leave: missed.
 
     Parameters
     ----------
     table, i
         The shape.
+    grown
+        How much larger in radius and half sizes the shape is taken, or smaller when negative [m].
     ox, oy, oz, ux, uy, uz
         Origin [m] and unit direction of the ray; the span may begin behind the origin.
     """
     if table[i, 0] == CAPSULE:
-        return _capsule_span(table, i, ox, oy, oz, ux, uy, uz)
+        return _capsule_span(table, i, grown, ox, oy, oz, ux, uy, uz)
     span = (-np.inf, np.inf)
     dx, dy, dz = ox - table[i, 1], oy - table[i, 2], oz - table[i, 3]
     if table[i, 0] == BOX:
         cosine, sine = table[i, 7], table[i, 8]
-        span = slab_span(cosine * dx + sine * dy, cosine * ux + sine * uy, table[i, 4], span)
-        span = slab_span(cosine * dy - sine * dx, cosine * uy - sine * ux, table[i, 5], span)
-        return slab_span(dz, uz, table[i, 6], span)
-    span = slab_span(dz, uz, table[i, 5], span)
+        span = slab_span(
+            cosine * dx + sine * dy, cosine * ux + sine * uy, table[i, 4] + grown, span
+        )
+        span = slab_span(
+            cosine * dy - sine * dx, cosine * uy - sine * ux, table[i, 5] + grown, span
+        )
+        return slab_span(dz, uz, table[i, 6] + grown, span)
+    span = slab_span(dz, uz, table[i, 5] + grown, span)
     quadratic, half_linear = ux * ux + uy * uy, dx * ux + dy * uy
-    return _round_span(quadratic, half_linear, dx * dx + dy * dy - table[i, 4] ** 2, span)
+    radius = max(table[i, 4] + grown, 0.0)
+    constant = dx * dx + dy * dy - radius * radius
+    return _round_span(quadratic, half_linear, constant, span)

@@ -16,6 +16,7 @@ from svnicp.kernels.scene_arrays import GROUP_SIZE, Ray, SceneArrays, Wall
 from svnicp.kernels.shapes import shape_distance, shape_span, slab_span
 from svnicp.kernels.terrain import ground_height, ground_range
 from svnicp.kernels.walls import (
+    BLEND_REACH,
     keep_reached,
     plain_wall_range,
     traced_wall_range,
@@ -61,7 +62,9 @@ def _solid_hit(ray: Ray, rows: Floats, chosen: Integers, num_chosen: int) -> tup
     """Return the range of the first solid shape ahead and its index; infinity and -1 for none."""
     nearest, which = np.inf, -1
     for k in range(num_chosen):
-        enter, leave = shape_span(rows, chosen[k], ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz)
+        enter, leave = shape_span(
+            rows, chosen[k], 0.0, ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz
+        )
         if enter <= leave and leave >= 0.0 and max(enter, 0.0) < nearest:
             nearest, which = max(enter, 0.0), chosen[k]
     return nearest, which
@@ -155,15 +158,18 @@ def _wall_hit(
     max_range: float,
 ) -> tuple[float, float]:  # fmt: skip
     """Return range and incidence at which a ray meets the wall; infinity when it does not."""
-    if wall.blend == 0.0:
-        # Rock only narrows the plain shapes: no rough wall is farther than the plain one.
-        reach, last = plain_wall_range(ray, rows, chosen, num_chosen, spans, max_range)
-        if wall.roughness == 0.0:
-            if reach > max_range:
-                return np.inf, 0.0
-            return reach, shape_incidence(ray, reach, rows, last) if last >= 0 else 1.0
-        num_chosen = keep_reached(chosen, num_chosen, spans, min(reach, max_range))
-    reach = traced_wall_range(ray, rows, chosen, num_chosen, wall, max_range)
+    # Rock narrows the shapes, and blending widens them by less than its reach: no wall is farther
+    # than that of the grown shapes, and only those on the way there count.
+    grown = BLEND_REACH * wall.blend
+    reach, last = plain_wall_range(ray, rows, chosen, num_chosen, grown, spans, max_range)
+    if wall.blend == 0.0 and wall.roughness == 0.0:
+        if reach > max_range:
+            return np.inf, 0.0
+        return reach, shape_incidence(ray, reach, rows, last) if last >= 0 else 1.0
+    num_chosen = keep_reached(chosen, num_chosen, spans, min(reach, max_range))
+    # Deeper inside a shape than rock stands out, all is free.
+    start, _ = plain_wall_range(ray, rows, chosen, num_chosen, -wall.roughness, spans, max_range)
+    reach = traced_wall_range(ray, rows, chosen, num_chosen, wall, start, max_range)
     if reach > max_range:
         return np.inf, 0.0
     return reach, _wall_incidence(ray, reach, rows, chosen, num_chosen, wall)

@@ -17,10 +17,9 @@ _SCALE = 1.0 / (1 << 24)
 @njit()
 def _corner(i: int, j: int, k: int) -> float:
     """Return a random value in [0, 1) for three integers."""
-    mixed = (i * 0x8DA6B343) ^ (j * 0xD8163841) ^ (k * 0xCB1AB31F)
-    mixed = (mixed ^ (mixed >> 15)) * 0x2C1B3C6D
-    mixed = (mixed ^ (mixed >> 12)) * 0x297A2D39
-    return ((mixed ^ (mixed >> 15)) & 0xFFFFFF) * _SCALE
+    mixed = (i * 0x1F9C2A7D0B4E5563) ^ (j * 0x3C6EF372FE94F82B) ^ (k * 0x5851F42D4C957F2D)
+    mixed = (mixed ^ (mixed >> 29)) * 0x2545F4914F6CDD1D
+    return ((mixed >> 38) & 0xFFFFFF) * _SCALE
 
 
 @njit()

@@ -16,10 +16,12 @@ from svnicp.kernels.value_noise import rock_noise
 
 MAX_STEPS = 2000
 """Only rays that skim a rough wall for a long way need more than a few dozen."""
-ON_SURFACE_M = 1e-6
-"""A ray this close to a rough wall has hit it."""
+ON_SURFACE_M = 5e-5
+"""A ray this close to a rough or blended wall has hit it."""
 MIN_STEP_M = 2e-5
 """No step is shorter, or a ray that just misses an edge would never get past it."""
+BLEND_REACH = 1.25
+"""A free shape that is farther than this many blends does not change the distance there."""
 CLEAR = 1.25
 """This many times deeper than rock can stand out, it is not worth asking where it does."""
 SECANT_M = 0.02
@@ -28,16 +30,17 @@ SECANT_M = 0.02
 
 @njit()
 def plain_wall_range(
-    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, spans: Floats, max_range: float
-) -> tuple[float, int]:
+    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, grown: float, spans: Floats,
+    max_range: float,
+) -> tuple[float, int]:  # fmt: skip
     """Return the range at which the ray leaves the union of free shapes [m], and the last of them.
 
-    It goes on from shape to shape as long as one of them contains where it is. ``spans`` receives
-    where the ray is inside each of the chosen shapes.
+    It goes on from shape to shape as long as one of them contains where it is. The shapes can be
+    taken as grown by a length. ``spans`` receives where the ray is inside each of them.
     """
     for k in range(num_chosen):
         spans[k, 0], spans[k, 1] = shape_span(
-            rows, chosen[k], ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz
+            rows, chosen[k], grown, ray.ox, ray.oy, ray.oz, ray.ux, ray.uy, ray.uz
         )
     reach, last, moved = 0.0, -1, True
     while moved and reach <= max_range:
@@ -87,17 +90,21 @@ def wall_distance(
 
 @njit()
 def traced_wall_range(
-    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall, max_range: float
-) -> float:
+    ray: Ray, rows: Floats, chosen: Integers, num_chosen: int, wall: Wall, start: float,
+    max_range: float,
+) -> float:  # fmt: skip
     """Return the range of a rough or blended wall [m]; infinity when it is beyond ``max_range``.
+
+    The ray is known to be free up to ``start`` [m].
 
     Notation: d is the distance at range t, s the rate at which d shrank over the last step. Steps
     are as long as a plane of that slope allows, 2 d / (1 + s); the balls around both ends cover
     such a step if it is not longer than the sum of their radii, otherwise a plain step follows.
     """
     ox, oy, oz, ux, uy, uz = ray
-    t, s = 0.0, 1.0
-    d = wall_distance(rows, chosen, num_chosen, wall, ox, oy, oz)
+    t, s = start, 1.0
+    x, y, z = ox + t * ux, oy + t * uy, oz + t * uz
+    d = wall_distance(rows, chosen, num_chosen, wall, x, y, z)
     for _ in range(MAX_STEPS):
         if d < ON_SURFACE_M:
             return t

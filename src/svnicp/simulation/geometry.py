@@ -17,6 +17,7 @@ from svnicp.kernels.scene_arrays import SceneArrays, Wall
 from svnicp.kernels.sphere_trace import scene_distances
 from svnicp.kernels.terrain import TILE_CELLS
 from svnicp.kernels.value_noise import STEEPEST
+from svnicp.kernels.walls import BLEND_REACH
 from svnicp.simulation.shape_tables import (
     box_rows,
     capsule_rows,
@@ -193,8 +194,7 @@ class Scene:
         no_ground = np.empty((0, 0)), np.zeros(4), np.empty((0, 0))
         heights, grid, tile_tops = no_ground if self.terrain is None else self.terrain.arrays
         return SceneArrays(
-            # A shape that is farther than 1.25 blends from a point does not change its distance.
-            *shape_table(free, margin_m=1.25 * self.blend_m),
+            *shape_table(free, margin_m=BLEND_REACH * self.blend_m),
             *shape_table(solid),
             wall=self._wall(enclosed=len(free) > 0),
             heights=heights,
