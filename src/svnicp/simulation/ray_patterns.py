@@ -60,7 +60,7 @@ class Lidar(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SpinningLidar(Lidar):
-    """A column of rings that turns about z, clockwise as seen from above unless said otherwise."""
+    """A column of rings that turns about z, clockwise as seen from above."""
 
     elevations_rad: Floats
     """(num_rings,) from the lowest ring to the highest [rad]."""
@@ -70,26 +70,22 @@ class SpinningLidar(Lidar):
     """(num_rings,) when a ring fires within its column [s]."""
     ring_azimuths_rad: Floats
     """(num_rings,) by how much a ring looks to the left of its column [rad]."""
-    clockwise: bool = True
-    """Sense of the turn."""
 
     @cached_property
     def _turn(self) -> Shots:
         """All turns are alike."""
-        num_rings = len(self.elevations_rad)
         column_s = 1.0 / (self.rate_hz * self.num_columns)
         rings = np.argsort(self.ring_delays_s, kind="stable")
         starts = np.arange(self.num_columns)[:, None] * column_s
         times = (starts + self.ring_delays_s[rings]).ravel()
         rings = np.tile(rings, self.num_columns)
-        turned = 2.0 * np.pi * self.rate_hz * times * (-1.0 if self.clockwise else 1.0)
+        turned = -2.0 * np.pi * self.rate_hz * times
         azimuths = turned + self.ring_azimuths_rad[rings]
         elevations = self.elevations_rad[rings]
         horizontal = np.cos(elevations)
         directions = np.column_stack(
             [horizontal * np.cos(azimuths), horizontal * np.sin(azimuths), np.sin(elevations)]
         )
-        assert directions.shape == (num_rings * self.num_columns, 3)
         return Shots(directions, times, rings)
 
     def shots(self, scan: int) -> Shots:
