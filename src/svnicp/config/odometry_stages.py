@@ -119,6 +119,10 @@ class OdometryConfig:
     """Scans that ``noise="smoothed"`` averages over."""
     gate_sigma: float = 6.0
     """A pose farther from the prediction than this many standard deviations is not believed."""
+    gate_floor_m: float = 0.01
+    """What is nearer than this [m] is believed in any case: maps are not perfect."""
+    gate_floor_rad: float = 0.002
+    """What is nearer than this [rad] is believed in any case."""
     warm_up_scans: int = 10
     """A map of fewer scans is trusted less."""
     lost_s: float = 1.0
@@ -141,7 +145,7 @@ class OdometryConfig:
         ):
             value = getattr(self, name)
             require(value > 0, f"odometry.{name}", "positive", value)
-        for name in ("warm_up_scans", "min_step_s"):
+        for name in ("warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad"):
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)
         require(

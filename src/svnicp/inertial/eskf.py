@@ -95,6 +95,15 @@ class Eskf:
         self.rotation = orthonormalise(self.T_world_body)[:3, :3]
         return track
 
+    def preview(self, readings: Floats) -> Floats:
+        """The track (n, 12) that ``predict`` would return; the filter stays where it is."""
+        track = np.empty((len(readings), 12))
+        navigate(
+            self.position.copy(), self.velocity.copy(), self.rotation.copy(), self.gyro_bias,
+            self.accel_bias, self.gravity, np.zeros((SIZE, SIZE)), readings, np.zeros(4), track,
+        )  # fmt: skip
+        return track
+
     def coast(self, seconds: float, acceleration_std: float, rate_std: float) -> None:
         """Go on at constant velocity through a gap without readings; the covariance opens up."""
         self.position = self.position + self.velocity * seconds

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The motion model without an IMU: the body goes on as it went, more or less.
 
-A Kalman filter over pose and twist (velocity in body axes). The twist walks at random, as fast as
-``MotionConfig`` allows, over the real time between scans. Before the second scan the speed is
-unknown, not zero, so that a start at speed is no surprise.
+A Kalman filter over pose and twist (velocity in body axes). The twist walks at random, over the
+real time between scans, and how fast it walks is learnt from how well the predictions were: a car
+and a walking robot differ by orders of magnitude. Before the second scan the speed is unknown, not
+zero, so that a start at speed is no surprise.
 """
 
 import numpy as np
@@ -22,6 +23,12 @@ SIZE = 18
 NODES = 11
 """Poses of a track over one scan."""
 CERTAIN = 1e-12
+LEARNING = 0.15
+"""Weight of one scan in what is learnt about the walk of the twist."""
+FASTEST = 3.0
+"""The walk's variance grows by at most this factor at once."""
+SLOWEST_WALK, FASTEST_WALK = 3e-3, 10.0
+"""Limits of the walk's variance over what ``MotionConfig`` says."""
 
 
 class ConstantVelocity:
@@ -38,16 +45,14 @@ class ConstantVelocity:
         self.covariance[TWIST, TWIST] = np.diag(np.square(first))
         walk = [config.acceleration] * 3 + [config.angular_acceleration] * 3
         self._walk_var = np.square(walk)
+        self._walk_factors = np.ones(2)
+        self._last_dt_s = 0.0
         self.speed_known = False
 
     @property
     def pose_covariance(self) -> Covariance:
         """(6, 6) of the pose relative to the map."""
         return self.covariance[POSE, POSE].copy()
-
-    def reference_ns(self, scan: Scan) -> int:
-        """The mean time of a scan's points: the pose there does not depend on the velocity."""
-        return scan.mean_ns
 
     def ready(self, scan: Scan) -> bool:
         """Whether the model can start: always."""
@@ -63,14 +68,30 @@ class ConstantVelocity:
         flow[POSE, POSE] = se3_adjoint(se3_exp(-self.twist * dt))
         flow[POSE, TWIST] = se3_right_jacobian(self.twist * dt) * dt
         self.covariance = flow @ self.covariance @ flow.T
-        walk = np.diag(self._walk_var)
+        self._last_dt_s = dt
+        self._walk(self._walk_factors)
+        self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(self.twist * dt))
+        self.stamp_ns = scan.mean_ns
+        return Prediction(
+            self.T_world_body, self.pose_covariance, self.track(scan), self._scan_noise(scan)
+        )
+
+    def _walk(self, factors: Floats) -> None:
+        """Let the twist walk over the last interval; factors (2,) for translation and rotation."""
+        walk, dt = np.diag(self._walk_var * np.repeat(factors, 3)), self._last_dt_s
         self.covariance[POSE, POSE] += walk * dt**3 / 3.0
         self.covariance[POSE, TWIST] += walk * dt**2 / 2.0
         self.covariance[TWIST, POSE] += walk * dt**2 / 2.0
         self.covariance[TWIST, TWIST] += walk * dt
-        self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(self.twist * dt))
-        self.stamp_ns = scan.mean_ns
-        return Prediction(self.T_world_body, self.pose_covariance, self.track(scan))
+
+    def _scan_noise(self, scan: Scan) -> Covariance:
+        """What the change of the twist during a scan leaves in its pose.
+
+        With an acceleration a, the points' mean is off the pose at their mean time by a T² / 24.
+        """
+        seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
+        change_var = self._walk_var * np.repeat(self._walk_factors, 3) / max(self._last_dt_s, 0.01)
+        return np.diag(change_var * (seconds**2 / 24.0) ** 2 + CERTAIN)
 
     def track(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan at constant twist; None before the speed is known."""
@@ -91,6 +112,7 @@ class ConstantVelocity:
         K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
         rest = np.eye(SIZE) - K @ B
         P = rest @ P @ rest.T + K @ noise @ K.T
+        self._learn_walk(innovation, S)
         error = K @ innovation
         self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(error[POSE]))
         self.twist = self.twist + error[TWIST]
@@ -99,6 +121,21 @@ class ConstantVelocity:
         self.speed_known = True
         nis = float(innovation @ np.linalg.solve(S, innovation))
         return Correction(K[POSE], innovation, nis)
+
+    def _learn_walk(self, innovation: Floats, S: Covariance) -> None:
+        """Let the twist walk faster after surprises, at once, and slower without, by and by."""
+        for kind, axes in enumerate((slice(0, 3), slice(3, 6))):
+            surprise = innovation[axes] @ np.linalg.solve(S[axes, axes], innovation[axes]) / 3.0
+            factor = np.clip(1.0 + LEARNING * (surprise - 1.0), 1.0 - LEARNING, FASTEST)
+            self._walk_factors[kind] = np.clip(
+                self._walk_factors[kind] * factor, SLOWEST_WALK, FASTEST_WALK
+            )
+
+    def give_way(self) -> bool:
+        """Allow the fastest walk: that things go on as they went is no evidence against a scan."""
+        self._walk(FASTEST_WALK - self._walk_factors)
+        self._walk_factors[:] = FASTEST_WALK
+        return True
 
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here, and is where it is by definition."""

@@ -7,13 +7,13 @@ gyroscope's bias. A gap in the readings is bridged at constant velocity, and the
 
 import numpy as np
 
-from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.arrays import Covariance, Floats, Integers, Transform
 from svnicp.config import InertialConfig, MotionConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
 from svnicp.inertial.eskf import Correction
-from svnicp.inertial.start import at_rest, start_in_motion
+from svnicp.inertial.start import CERTAIN, at_rest, start_in_motion
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack, track_from
@@ -42,7 +42,7 @@ class InertialMotion:
 
     def ready(self, scan: Scan) -> bool:
         """Start the filter at the end of a scan, if the readings before it allow."""
-        end_ns = scan.end_ns
+        end_ns = scan.mean_ns
         if self._filter is not None:
             return True
         if len(self.imu) == 0:
@@ -79,43 +79,52 @@ class InertialMotion:
         """Pose of the body in that of the last scan."""
         return self.eskf.step
 
-    def reference_ns(self, scan: Scan) -> int:
-        """The end of a scan: the IMU knows the motion up to there."""
-        return scan.end_ns
-
     def predict(self, scan: Scan) -> Prediction:
-        """Carry the filter through all readings up to the end of a scan.
+        """Carry the filter through all readings up to the mean time of a scan.
 
-        A scan that began before the state is deskewed by continuing the first interval backwards.
+        The scan shows the pose there: noise of the readings before and after tilts it, but does not
+        shift it.
         """
         assert self.stamp_ns is not None, "ready() comes first"
-        begin_ns, end_ns = self.stamp_ns, scan.end_ns
-        self.stamp_ns = end_ns
-        if end_ns <= begin_ns:
-            return Prediction(self.T_world_body, self.pose_covariance, None)
-        if self.imu.longest_gap_s(begin_ns, end_ns) > self._config.max_gap_s:
+        begin_ns, self.stamp_ns = self.stamp_ns, scan.mean_ns
+        if self.imu.longest_gap_s(begin_ns, scan.end_ns) > self._config.max_gap_s:
             self.num_gaps += 1
-            track = self._coast(begin_ns, end_ns)
+            track = self._coast(begin_ns, scan)
         else:
-            track = self._navigate(begin_ns, end_ns)
-        self.imu.forget_before(end_ns)
-        return Prediction(self.T_world_body, self.pose_covariance, track)
+            track = self._navigate(begin_ns, scan)
+        self.imu.forget_before(self.stamp_ns)
+        return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
 
-    def _navigate(self, begin_ns: int, end_ns: int) -> PoseTrack:
-        """Integrate the readings between two times."""
-        rows = self.imu.intervals(begin_ns, end_ns)
-        nodes = self.eskf.predict(rows)
-        elapsed_ns = np.cumsum(np.r_[0.0, rows[1:, 0]] * 1e9).round().astype(np.int64)
+    def _scan_noise(self, scan: Scan) -> Covariance:
+        """What the gyroscope's noise during a scan leaves in its pose.
+
+        The rotation error walks away from the mean time to both sides; the points' mean of such a
+        walk over the time T has the variance σ² T / 12.
+        """
+        seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
+        return np.diag([CERTAIN] * 3 + [self._noise.gyroscope**2 * seconds / 12.0] * 3)
+
+    def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack | None:
+        """Integrate the readings up to the mean time of a scan, and look ahead to its end."""
+        rows = self.imu.intervals(begin_ns, scan.mean_ns)
+        nodes, stamps = self.eskf.predict(rows), _stamps(begin_ns, rows)
         self._last_rate = rows[-1, 1:4].copy()
         self._rate_var = self._noise.gyroscope**2 / max(float(np.mean(rows[1:, 0])), 1e-4)
-        return track_from(begin_ns + elapsed_ns, nodes)
+        reference = len(stamps) - 1
+        if scan.end_ns > scan.mean_ns:
+            ahead = self.imu.intervals(scan.mean_ns, scan.end_ns)
+            nodes = np.concatenate([nodes, self.eskf.preview(ahead)[1:]])
+            stamps = np.concatenate([stamps, _stamps(scan.mean_ns, ahead)[1:]])
+        return track_from(stamps, nodes, reference)
 
-    def _coast(self, begin_ns: int, end_ns: int) -> PoseTrack:
+    def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on at constant velocity, where readings are missing."""
         before = self._pose_row()
-        seconds = (end_ns - begin_ns) * 1e-9
+        seconds = (scan.mean_ns - begin_ns) * 1e-9
         self.eskf.coast(seconds, self._motion.acceleration, self._motion.angular_acceleration)
-        return track_from(np.array([begin_ns, end_ns]), np.array([before, self._pose_row()]))
+        return track_from(
+            np.array([begin_ns, scan.mean_ns]), np.array([before, self._pose_row()]), 1
+        )
 
     def _pose_row(self) -> Floats:
         """The present pose as a row (12,) of a track."""
@@ -125,6 +134,10 @@ class InertialMotion:
         """Fuse a pose."""
         lag = measurement.lag[:, :3]
         return self.eskf.correct(measurement.innovation, measurement.covariance, lag)
+
+    def give_way(self) -> bool:
+        """No: an IMU is a witness."""
+        return False
 
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here."""
@@ -145,3 +158,8 @@ class InertialMotion:
             twist, covariance, self.eskf.velocity.copy(), self.eskf.gyro_bias.copy(),
             self.eskf.accel_bias.copy(),
         )  # fmt: skip
+
+
+def _stamps(begin_ns: int, rows: Floats) -> Integers:
+    """Stamps (n,) at the ends of intervals (n, 7), the first of which lies before the beginning."""
+    return begin_ns + np.cumsum(np.r_[0.0, rows[1:, 0]] * 1e9).round().astype(np.int64)

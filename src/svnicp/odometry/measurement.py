@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from svnicp.arrays import Covariance, Floats
+from svnicp.arrays import Covariance
 from svnicp.config import OdometryConfig
 from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.motion import PoseMeasurement, Prediction
@@ -30,29 +30,14 @@ class MeasurementNoise:
     ) -> PoseMeasurement:
         """Turn a posterior into a measurement; a map of few scans is trusted less."""
         moved = se3_log(se3_inverse(prediction.T_world_body) @ result.T_target_source)
+        lag = result.lag if result.lag is not None else np.zeros((6, 6))
         if self._config.noise == "fixed":
-            translation, rotation = (
-                self._config.fixed_translation_var, self._config.fixed_rotation_var,
-            )  # fmt: skip
-            covariance = np.diag([translation] * 3 + [rotation] * 3)
-            return _measurement(moved, covariance, result.lag, prediction.covariance)
+            variances = self._config.fixed_translation_var, self._config.fixed_rotation_var
+            return PoseMeasurement(moved, np.diag(np.repeat(variances, 3)), lag)
         alone = result.likelihood_covariance
+        innovation = moved + alone @ np.linalg.solve(prediction.covariance, moved)
         if self._config.noise == "smoothed":
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
-        pull = np.linalg.solve(prediction.covariance, moved)
-        innovation = moved + result.likelihood_covariance @ pull
         youth = 1.0 + (self._config.warm_up_scans / max(map_age, 1)) ** 2
-        return _measurement(innovation, alone * youth, result.lag, prediction.covariance)
-
-
-def _measurement(
-    innovation: Floats, covariance: Covariance, lag: Floats | None, predicted: Covariance
-) -> PoseMeasurement:
-    """Measurement with its distance from the prediction."""
-    squared = float(innovation @ np.linalg.solve(predicted + covariance, innovation))
-    # A chi-square with six degrees of freedom, brought to one by matching mean and variance.
-    distance = max(0.0, (squared - 6.0) / np.sqrt(12.0))
-    return PoseMeasurement(
-        innovation, covariance, lag if lag is not None else np.zeros((6, 6)), distance
-    )
+        return PoseMeasurement(innovation, alone * youth + prediction.scan_noise, lag)

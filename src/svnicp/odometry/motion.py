@@ -7,6 +7,8 @@ map, and a clone of the pose at the last scan, so that the step in between has i
 
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.data.measurements import Scan
 from svnicp.inertial.eskf import Correction
@@ -15,7 +17,7 @@ from svnicp.preprocess import PoseTrack
 
 
 class Prediction(NamedTuple):
-    """Where the body should be at the reference time of a scan."""
+    """Where the body should be at the mean time of a scan's points."""
 
     T_world_body: Transform
     """(4, 4)."""
@@ -23,6 +25,8 @@ class Prediction(NamedTuple):
     """(6, 6) relative to the map, in the body tangent."""
     track: PoseTrack | None
     """Poses during the scan; None when nothing is known of the motion yet."""
+    scan_noise: Covariance
+    """(6, 6) of what deskewing by this track leaves in the pose that the scan shows."""
 
 
 class PoseMeasurement(NamedTuple):
@@ -34,8 +38,15 @@ class PoseMeasurement(NamedTuple):
     """(6, 6)."""
     lag: Floats
     """(6, 6) [s] how an error of the predicted velocity adds to the innovation."""
-    distance_sigma: float
-    """Distance from the prediction in its standard deviations, as if it were one-dimensional."""
+
+    def distance_sigma(self, predicted: Covariance) -> float:
+        """Distance from a prediction of this covariance in standard deviations.
+
+        A chi-square with six degrees of freedom, brought to one by matching mean and variance.
+        """
+        total = predicted + self.covariance
+        squared = float(self.innovation @ np.linalg.solve(total, self.innovation))
+        return max(0.0, (squared - 6.0) / np.sqrt(12.0))
 
 
 class Moving(NamedTuple):
@@ -80,12 +91,8 @@ class MotionModel(Protocol):
         """Whether the model can start with this scan; asked until it says so."""
         ...
 
-    def reference_ns(self, scan: Scan) -> int:
-        """The time that an estimate from this scan is for [ns]."""
-        ...
-
     def predict(self, scan: Scan) -> Prediction:
-        """Go on to a scan's reference time and say how the body should have moved during it."""
+        """Go on to the mean time of a scan and say how the body should have moved during it."""
         ...
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
@@ -98,6 +105,10 @@ class MotionModel(Protocol):
 
     def moving(self) -> Moving:
         """Velocity and biases."""
+        ...
+
+    def give_way(self) -> bool:
+        """Make the prediction less certain, for a scan that contradicts it; False: it stands."""
         ...
 
     def anchor(self) -> None:

@@ -22,7 +22,7 @@ from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import check_extrinsics, check_scan
 from svnicp.odometry.measurement import MeasurementNoise
-from svnicp.odometry.motion import Prediction
+from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.summary import summarise
 from svnicp.preprocess import BodyPoints, body_points, thinned
@@ -84,7 +84,9 @@ class Odometry:
         stamp_ns: int,
         point_times_ns: npt.ArrayLike | None = None,
     ) -> Estimate | None:
-        """Take one scan and return where the body was at its end; None until initialised.
+        """Take one scan and return where the body was; None until initialised.
+
+        The estimate is for the mean time of the points, the one that a scan shows best.
 
         Parameters
         ----------
@@ -130,7 +132,7 @@ class Odometry:
         """Whether a scan comes after the last one, by more than the shortest step."""
         last_ns = self.motion.stamp_ns
         step_ns = int(self.config.odometry.min_step_s * 1e9)
-        late_enough = last_ns is None or self.motion.reference_ns(scan) >= last_ns + step_ns
+        late_enough = last_ns is None or scan.mean_ns >= last_ns + step_ns
         return self.num_scans == 0 or late_enough
 
     def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
@@ -155,11 +157,24 @@ class Odometry:
         if result is None:
             return Outcome(self._or_new_map(Fate.EMPTY))
         measurement = self.noise.measure(result, prediction, self.local_map.epoch)
-        fate = judge(result, measurement, self.config.odometry.gate_sigma)
+        fate = judge(result)
+        if fate.used and not self._is_believable(measurement):
+            fate = Fate.REFUSED
         if not fate.used:
             return Outcome(self._or_new_map(fate), result, measurement)
         correction = self.motion.correct(measurement)
         return Outcome(fate, result, measurement, correction)
+
+    def _is_believable(self, measurement: PoseMeasurement) -> bool:
+        """Whether a pose is near enough to the prediction, which may have to give way."""
+        config = self.config.odometry
+        floor = np.diag(np.repeat([config.gate_floor_m**2, config.gate_floor_rad**2], 3))
+
+        def near() -> bool:
+            spread = self.motion.pose_covariance + floor
+            return measurement.distance_sigma(spread) < config.gate_sigma
+
+        return near() or (self.motion.give_way() and near())
 
     def _or_new_map(self, fate: Fate) -> Fate:
         """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""

@@ -46,14 +46,12 @@ class Outcome(NamedTuple):
     correction: Correction | None = None
 
 
-def judge(result: RegistrationResult, measurement: PoseMeasurement, gate_sigma: float) -> Fate:
-    """Whether a registration may correct the filter."""
+def judge(result: RegistrationResult) -> Fate:
+    """Whether a registration is good enough in itself to correct the filter."""
     if result.status is Status.POOR_FIT:
         return Fate.POOR_FIT
     if result.status in {Status.LOW_OVERLAP, Status.TOO_FEW_MATCHES}:
         return Fate.UNMATCHED
-    if not measurement.distance_sigma < gate_sigma:
-        return Fate.REFUSED
     return Fate.WEAK if weak_alone(result) else Fate.OK
 
 

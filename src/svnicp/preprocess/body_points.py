@@ -26,13 +26,14 @@ class PoseTrack(NamedTuple):
     """(m, 12) rotation by rows, then position."""
 
 
-def track_from(stamps_ns: Integers, nodes_world: Floats) -> PoseTrack:
-    """Track of poses (m, 12) in the world, seen from the last of them."""
+def track_from(stamps_ns: Integers, nodes_world: Floats, reference: int) -> PoseTrack:
+    """Track of poses (m, 12) in the world, seen from the one with this index."""
     rotations, positions = nodes_world[:, :9].reshape(-1, 3, 3), nodes_world[:, 9:]
-    turned = rotations[-1].T @ rotations
-    moved = (positions - positions[-1]) @ rotations[-1]
+    R_reference, p_reference = rotations[reference], positions[reference]
+    turned = R_reference.T @ rotations
+    moved = (positions - p_reference) @ R_reference
     nodes = np.concatenate([turned.reshape(-1, 9), moved], axis=1)
-    return PoseTrack(int(stamps_ns[-1]), stamps_ns, nodes)
+    return PoseTrack(int(stamps_ns[reference]), stamps_ns, nodes)
 
 
 class BodyPoints(NamedTuple):

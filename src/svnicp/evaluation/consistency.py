@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Do covariances keep their word? Errors in units of the standard deviations that were stated.
+
+Pure functions on arrays: errors (n, 6) in body tangents, translation before rotation, and the
+covariances that odometry stated for them. 1 is calibrated, more is over-confident.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.errors import InputError
+from svnicp.lie import ROTATION, TRANSLATION, se3_inverse, se3_log
+
+Part = Literal["pose", "translation", "rotation"]
+BLOCKS: dict[Part, slice] = {
+    "pose": slice(0, 6), "translation": TRANSLATION, "rotation": ROTATION,
+}  # fmt: skip
+"""Components of a tangent."""
+
+SMALLEST_VARIANCE = 1e-12
+"""Added to every variance [m^2, rad^2]: what is exact by definition would divide by zero."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How a list of errors compares with their covariances."""
+
+    count: int
+    """Number of errors."""
+    anees: float
+    """Mean squared error in standard deviations, per component: 1 is calibrated."""
+    band: tuple[float, float]
+    """Between these lie 95 of 100 values of ``anees``, if the errors are independent."""
+    coverage: tuple[float, float, float]
+    """Share of single components within 1, 2 and 3 sigma; a Gaussian has 0.683, 0.954, 0.997."""
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Calibration of the whole pose and of its parts, as far as the truth is known."""
+
+    pose: Calibration | None
+    """All six components; None without true rotations."""
+    translation: Calibration
+    rotation: Calibration | None
+
+
+def step_errors(T_previous_body: Transform, T_true_previous_body: Transform) -> Floats:
+    """Errors (n, 6) of steps (n, 4, 4) against the true steps: Log(T⁻¹ T_true)."""
+    return se3_log(se3_inverse(T_previous_body) @ T_true_previous_body)
+
+
+def pose_errors(T_world_body: Transform, T_true_body: Transform) -> Floats:
+    """Errors (n, 6) of poses (n, 4, 4) in a world of their own, aligned at the first pose."""
+    T_true_world = T_true_body[0] @ se3_inverse(T_world_body[0])
+    return se3_log(se3_inverse(T_world_body) @ se3_inverse(T_true_world) @ T_true_body)
+
+
+def true_steps(T_true_body: Transform) -> Transform:
+    """Pose of each of (n, 4, 4) bodies in the one before; (n - 1, 4, 4)."""
+    return se3_inverse(T_true_body[:-1]) @ T_true_body[1:]
+
+
+def normalised_squares(errors: Floats, covariances: Covariance) -> Floats:
+    """Squares (n,) of errors (n, d) in standard deviations, by covariances (n, d, d)."""
+    covariances = covariances + SMALLEST_VARIANCE * np.eye(errors.shape[1])
+    solved = np.linalg.solve(covariances, errors[..., None])[..., 0]
+    return np.sum(errors * solved, axis=1)
+
+
+def chi_square_band(count: int, size: int = 1) -> tuple[float, float]:
+    """95 % band of the mean of ``count`` normalised squares of this size, per component."""
+    freedom = count * size
+    low, high = stats.chi2.ppf([0.025, 0.975], freedom) / freedom
+    return float(low), float(high)
+
+
+def calibration(errors: Floats, covariances: Covariance) -> Calibration:
+    """Compare errors (n, d) with their covariances (n, d, d).
+
+    Raises
+    ------
+    InputError
+        If there is no error, or the shapes do not fit.
+    """
+    count, size = errors.shape
+    if count == 0 or covariances.shape != (count, size, size):
+        raise InputError(
+            f"Errors of shape {errors.shape} need as many covariances, at least one, not an array "
+            f"of shape {covariances.shape}."
+        )
+    squares = normalised_squares(errors, covariances)
+    variances = np.diagonal(covariances, axis1=1, axis2=2) + SMALLEST_VARIANCE
+    sigmas_away = np.abs(errors) / np.sqrt(variances)
+    one, two, three = (float(np.mean(sigmas_away < sigma)) for sigma in (1.0, 2.0, 3.0))
+    return Calibration(
+        count, float(squares.mean()) / size, chi_square_band(count, size), (one, two, three)
+    )
+
+
+def consistency(errors: Floats, covariances: Covariance) -> Consistency:
+    """Compare errors (n, 6) with their covariances (n, 6, 6), whole and in parts."""
+    parts = {
+        part: calibration(errors[:, block], covariances[:, block, block])
+        for part, block in BLOCKS.items()
+    }
+    return Consistency(**parts)

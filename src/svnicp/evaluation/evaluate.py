@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""How good a run was, in one call: a run and the truth in, every figure out.
+
+Trajectory errors are evo's; the end error and the consistency of the covariances are taken against
+the truth interpolated at the scans. With positions alone as truth there are no rotations to
+compare, and the first pose cannot align the worlds: a least-squares fit of all positions does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svnicp.arrays import Floats, Transform
+from svnicp.data.trajectory import Trajectory
+from svnicp.evaluation.association import Association, associate
+from svnicp.evaluation.consistency import (
+    Consistency,
+    calibration,
+    consistency,
+    normalised_squares,
+    pose_errors,
+    step_errors,
+    true_steps,
+)
+from svnicp.evaluation.evo_errors import PoseErrors, absolute_errors, pair, relative_errors
+from svnicp.evaluation.run_record import RunRecord
+from svnicp.lie import make_transform, transform_points
+
+
+@dataclass(frozen=True)
+class EndError:
+    """Error of the last pose whose truth is known."""
+
+    translation_m: float
+    rotation_deg: float | None
+    """None without true rotations."""
+    share: float
+    """``translation_m`` over the length of the true path; NaN for a body at rest."""
+    nees: float | None
+    """Squared in stated standard deviations, per component; None without covariances."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything that can be said about a run whose truth is known."""
+
+    num_poses: int
+    """Poses of the run."""
+    num_paired: int
+    """Poses that evo compared."""
+    interpolated: bool
+    """Whether evo was given interpolated truth, because none was within 10 ms of a scan."""
+    position_only: bool
+    """Whether the truth has no rotations."""
+    path_m: float
+    """Length of the estimated path where the truth is known [m]."""
+    true_path_m: float
+    """Length of the true path between the same stamps [m]."""
+    ape: PoseErrors | None
+    """``evo_ape -a``: all poses aligned; None where they do not fix the alignment."""
+    ape_origin: PoseErrors | None
+    """``evo_ape --align_origin``: the first pose aligned; None without true rotations."""
+    ape_unaligned: PoseErrors | None
+    """``evo_ape``: both worlds taken to be the same."""
+    rpe: PoseErrors | None
+    """``evo_rpe``: from scan to scan; None for a single pose."""
+    end: EndError
+    relative: Consistency | None
+    """Of the steps from scan to scan; None without their covariances or true rotations."""
+    absolute: Consistency | None
+    """Of the poses since the first; None without their covariances."""
+    nis_mean: float | None
+    """Mean squared innovation in standard deviations: 6 if the filter is calibrated."""
+
+
+def evaluate(
+    record: RunRecord, truth: Trajectory, T_body_truth: Transform | None = None
+) -> Evaluation:
+    """Compare a run with the truth.
+
+    Parameters
+    ----------
+    record
+        Estimates of the body, from ``read_run``.
+    truth
+        True poses or positions, in a world of their own.
+    T_body_truth
+        (4, 4) place on the body of what the truth is about; the body itself when left out.
+
+    Raises
+    ------
+    InputError
+        If the two do not overlap in time.
+    MissingExtraError
+        If evo is not installed.
+    """
+    if T_body_truth is not None:
+        record = record.of_another_point(T_body_truth)
+    pairs = pair(record.trajectory, truth)
+    found = associate(record.trajectory.stamps_ns, truth)
+    T_world_body = record.trajectory.T_world_body[found.indices]
+    errors = _absolute_errors(T_world_body, found)
+    true_path_m = _length(found.T_true_body)
+    nis = np.array([scan.nis for scan in record.scans if np.isfinite(scan.nis)])
+    return Evaluation(
+        num_poses=len(record),
+        num_paired=len(pairs),
+        interpolated=pairs.interpolated,
+        position_only=truth.position_only,
+        path_m=_length(T_world_body),
+        true_path_m=true_path_m,
+        ape=absolute_errors(pairs, "umeyama"),
+        ape_origin=absolute_errors(pairs, "origin"),
+        ape_unaligned=absolute_errors(pairs, "none"),
+        rpe=relative_errors(pairs),
+        end=_end(record, found, errors, true_path_m),
+        relative=_relative(record, found),
+        absolute=_absolute(record, found, errors),
+        nis_mean=float(nis.mean()) if len(nis) else None,
+    )
+
+
+def fit_worlds(positions: Floats, true_positions: Floats) -> Transform:
+    """Rigid transform (4, 4) that takes positions (n, 3) nearest to the true ones."""
+    mean, true_mean = positions.mean(axis=0), true_positions.mean(axis=0)
+    U, _, Vt = np.linalg.svd((true_positions - true_mean).T @ (positions - mean))
+    R = U @ np.diag([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)]) @ Vt
+    return make_transform(R, true_mean - R @ mean)
+
+
+def _absolute_errors(T_world_body: Transform, found: Association) -> Floats:
+    """Errors (m, 6) since the first pose, or (m, 3) in body axes with positions alone."""
+    if not found.position_only:
+        return pose_errors(T_world_body, found.T_true_body)
+    true_positions = found.T_true_body[:, :3, 3]
+    T_world_true = fit_worlds(true_positions, T_world_body[:, :3, 3])
+    missing = transform_points(T_world_true, true_positions) - T_world_body[:, :3, 3]
+    return np.einsum("nji,nj->ni", T_world_body[:, :3, :3], missing)
+
+
+def _relative(record: RunRecord, found: Association) -> Consistency | None:
+    """Consistency of the steps between neighbours whose truth is known."""
+    if record.relative is None or record.T_previous_body is None or found.position_only:
+        return None
+    neighbours = np.flatnonzero(np.diff(found.indices) == 1)
+    if len(neighbours) == 0:
+        return None
+    later = found.indices[neighbours + 1]
+    errors = step_errors(record.T_previous_body[later], true_steps(found.T_true_body)[neighbours])
+    return consistency(errors, record.relative[later])
+
+
+def _absolute(record: RunRecord, found: Association, errors: Floats) -> Consistency | None:
+    """Consistency of the poses, but for the first, which is right by definition."""
+    if record.absolute is None or len(found) < 2:
+        return None
+    covariances = record.absolute[found.indices]
+    if found.position_only:
+        return Consistency(None, calibration(errors, covariances[:, :3, :3]), None)
+    return consistency(errors[1:], covariances[1:])
+
+
+def _end(record: RunRecord, found: Association, errors: Floats, path_m: float) -> EndError:
+    """Error of the last pose."""
+    last, size = errors[-1], errors.shape[1]
+    translation_m = float(np.linalg.norm(last[:3]))
+    nees = None
+    if record.absolute is not None:
+        stated = record.absolute[found.indices[-1:], :size, :size]
+        nees = float(normalised_squares(errors[-1:], stated)[0]) / size
+    return EndError(
+        translation_m=translation_m,
+        rotation_deg=None if size == 3 else float(np.degrees(np.linalg.norm(last[3:]))),
+        share=translation_m / path_m if path_m > 0.0 else float("nan"),
+        nees=nees,
+    )
+
+
+def _length(poses: Transform) -> float:
+    """Length of the path through poses (n, 4, 4) [m]."""
+    return float(np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1).sum())
