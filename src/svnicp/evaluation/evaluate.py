@@ -123,8 +123,8 @@ def evaluate(
 def fit_worlds(positions: Floats, true_positions: Floats) -> Transform:
     """Rigid transform (4, 4) that takes positions (n, 3) nearest to the true ones."""
     mean, true_mean = positions.mean(axis=0), true_positions.mean(axis=0)
-    U, _, Vt = np.linalg.svd((true_positions - true_mean).T @ (positions - mean))
-    R = U @ np.diag([1.0, 1.0, np.linalg.det(U) * np.linalg.det(Vt)]) @ Vt
+    U, _, V = np.linalg.svd((true_positions - true_mean).T @ (positions - mean))
+    R = U @ np.diag([1.0, 1.0, np.linalg.det(U) * np.linalg.det(V)]) @ V
     return make_transform(R, true_mean - R @ mean)
 
 

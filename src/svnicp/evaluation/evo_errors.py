@@ -48,7 +48,7 @@ class PoseErrors:
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Poses of an estimate and of the ground truth at (nearly) the same times, as evo holds them."""
+    """Poses of an estimate and of the truth at (nearly) the same times, as evo holds them."""
 
     truth: Any
     estimate: Any
@@ -73,8 +73,8 @@ def pair(estimate: Trajectory, truth: Trajectory) -> Paired:
     sync = _evo("sync")
     references, estimates = _evo_trajectory(truth), _evo_trajectory(estimate)
     try:
-        matched = sync.associate_trajectories(references, estimates)
-        return Paired(*matched, False, truth.position_only)
+        references, estimates = sync.associate_trajectories(references, estimates)
+        return Paired(references, estimates, False, truth.position_only)
     except sync.SyncException:
         found = associate(estimate.stamps_ns, truth)
         stamps_ns = estimate.stamps_ns[found.indices]

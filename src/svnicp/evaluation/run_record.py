@@ -105,7 +105,7 @@ def read_run(path: Path) -> RunRecord:
 
 def _rows_of(stamps_ns: Integers, of_file: Integers, path: Path) -> Integers:
     """Rows (n,) of a file that belong to the poses; a killed run may have one more."""
-    rows = np.searchsorted(of_file, stamps_ns)
+    rows = np.minimum(np.searchsorted(of_file, stamps_ns), len(of_file) - 1)
     if len(of_file) < len(stamps_ns) or np.any(of_file[rows] != stamps_ns):
         raise DatasetError(f"{path}: it does not have a row for every pose of {TRAJECTORY}.")
     return rows
