@@ -34,7 +34,7 @@ def prior_terms(T_prior, precision, T_reference):
 
 @njit()
 def seen_offsets(hessian, fake):
-    """Matrix (6, 6) that takes from an offset what only noisy normals would see of it."""
+    """Matrix (6, 6) whose square is the reliable share of an offset, see ``registration``."""
     scale, scaled = np.empty(6), np.empty((6, 6))
     for i in range(6):
         scale[i] = 1.0 / np.sqrt(max(hessian[i, i], 1e-300))
@@ -53,7 +53,7 @@ def seen_offsets(hessian, fake):
     shares, axes = symmetric_eigen(0.5 * (noise + noise.T))
     reliable = np.zeros((6, 6))
     for k in range(6):
-        reliability = min(max(1.0 - shares[k], 0.0), 1.0)
+        reliability = np.sqrt(min(max(1.0 - shares[k], 0.0), 1.0))
         for i in range(6):
             for j in range(6):
                 reliable[i, j] += reliability * axes[i, k] * axes[j, k]

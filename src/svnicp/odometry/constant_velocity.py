@@ -23,6 +23,8 @@ SIZE = 18
 NODES = 11
 """Poses of a track over one scan."""
 CERTAIN = 1e-12
+LITTLE_GAIN = 0.5
+"""Along a direction with a smaller gain the prediction told more than the scan."""
 LEARNING = 0.15
 """Weight of one scan in what is learnt about the walk of the twist."""
 FASTEST = 3.0
@@ -47,6 +49,7 @@ class ConstantVelocity:
         self._walk_var = np.square(walk)
         self._walk_factors = np.ones(2)
         self._last_dt_s = 0.0
+        self._unseen = np.zeros((6, 6))
         self.speed_known = False
 
     @property
@@ -77,8 +80,14 @@ class ConstantVelocity:
         )
 
     def _walk(self, factors: Floats) -> None:
-        """Let the twist walk over the last interval; factors (2,) for translation and rotation."""
+        """Let the twist walk over the last interval; factors (2,) for translation and rotation.
+
+        Along directions that scans do not see nothing is learnt, and the walk is the full one.
+        """
         walk, dt = np.diag(self._walk_var * np.repeat(factors, 3)), self._last_dt_s
+        walk += (
+            np.diag(self._walk_var * np.repeat(np.maximum(1.0 - factors, 0.0), 3)) @ self._unseen
+        )
         self.covariance[POSE, POSE] += walk * dt**3 / 3.0
         self.covariance[POSE, TWIST] += walk * dt**2 / 2.0
         self.covariance[TWIST, POSE] += walk * dt**2 / 2.0
@@ -113,6 +122,7 @@ class ConstantVelocity:
         rest = np.eye(SIZE) - K @ B
         P = rest @ P @ rest.T + K @ noise @ K.T
         self._learn_walk(innovation, S)
+        self._unseen = _unseen(K[POSE])
         error = K @ innovation
         self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(error[POSE]))
         self.twist = self.twist + error[TWIST]
@@ -172,3 +182,16 @@ class ConstantVelocity:
             self.twist.copy(), self.covariance[TWIST, TWIST].copy(),
             self.T_world_body[:3, :3] @ self.twist[:3], None, None,
         )  # fmt: skip
+
+
+def _unseen(gain: Floats) -> Floats:
+    """(6, 6) projection onto directions of the body that a measurement with this gain told little.
+
+    Block by block: a direction is of translation or of rotation.
+    """
+    out = np.zeros((6, 6))
+    for axes in (slice(0, 3), slice(3, 6)):
+        values, vectors = np.linalg.eigh(0.5 * (gain[axes, axes] + gain[axes, axes].T))
+        little = vectors[:, values < LITTLE_GAIN]
+        out[axes, axes] = little @ little.T
+    return out

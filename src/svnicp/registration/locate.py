@@ -24,6 +24,7 @@ from svnicp.registration.candidates import (
     find_candidates,
     localise,
 )
+from svnicp.registration.posterior import symmetric
 from svnicp.registration.prior import Prior, flat_prior, gaussian_prior
 from svnicp.registration.problem import Problem
 from svnicp.registration.reliability import seen_offsets
@@ -157,9 +158,13 @@ def _linearised(
         seen = seen_offsets(hessian, fake)
     factors = efficiency(config.noise, num_matches)
     prior = _prior_at(T, guess, prior_covariance, config)
-    information = (factors.hessian / scale**2) * (seen.T @ hessian @ seen)
-    slope = (factors.gradient / scale**2) * (seen.T @ gradient) + prior.slope
-    offset = -solve_spd(information + prior.hessian, slope)
+    # Of gradient and curvature the reliable share ρ = seen² is kept: the information is ρH.
+    pull = (factors.gradient / scale**2) * (seen.T @ gradient)
+    information = symmetric((factors.hessian / scale**2) * (seen.T @ hessian @ seen))
+    offset = -solve_spd(information + prior.hessian, seen.T @ pull + prior.slope)
+    # Particles look at the likelihood in seen @ offset, which leaves them seen' of the gradient at
+    # the reference; the rest of ρ, constant, goes with the prior's slope.
+    prior = prior._replace(slope=prior.slope + seen.T @ pull - pull)
     return _Step(offset, seen, factors, prior, information, scale, num_matches)
 
 
