@@ -29,21 +29,24 @@ def navigate(
     (n, 12) takes the pose (rotation by rows, position) after every reading. Changes ``position``,
     ``velocity``, ``rotation`` and ``covariance`` in place.
     """
-    turn_before = (readings[0, 1:4] - gyro_bias) * readings[0, 0]
-    push_before = (readings[0, 4:7] - accel_bias) * readings[0, 0]
+    rate_before, force_before = readings[0, 1:4] - gyro_bias, readings[0, 4:7] - accel_bias
+    before = readings[0, 0]
     _note(track, 0, rotation, position)
     for n in range(1, len(readings)):
         dt = readings[n, 0]
         rate, force = readings[n, 1:4] - gyro_bias, readings[n, 4:7] - accel_bias
         turn, push = rate * dt, force * dt
-        _spread_errors(covariance, rotation, rate, force, dt, noise)
+        # The line through the last two means, as if both intervals were this long.
+        shared = 2.0 * dt * dt / (before + dt) if before > 0.0 else 0.0
+        turn_before, push_before = rate_before * shared, force_before * shared
         sculling = _cross(turn_before, push) + _cross(push_before, turn)
         gained = push + 0.5 * _cross(turn, push) + sculling / 12.0
+        _spread_errors(covariance, rotation, turn, push, gained, dt, noise)
         faster = velocity + applied(rotation, gained) + gravity * dt
         position += 0.5 * (velocity + faster) * dt
         velocity[:] = faster
         rotation[:] = product(rotation, so3_exp(turn + _cross(turn_before, turn) / 12.0))
-        turn_before, push_before = turn, push
+        rate_before, force_before, before = rate, force, dt
         _note(track, n, rotation, position)
 
 
@@ -67,33 +70,49 @@ def _note(track, n, rotation, position):
 
 
 @njit()
-def transition(rotation, rate, force, dt):
-    """Rows (9, 18) by which errors of position, velocity and rotation follow from all of them."""
+def transition(rotation, turn, push, gained, dt):
+    """Rows (9, 18) by which errors of position, velocity and rotation follow from all of them.
+
+    ``turn`` and ``push`` (3,) are rate and force times ``dt`` [s], ``gained`` (3,) what the latter
+    adds to the velocity, in the axes of the body at the beginning.
+    """
     out = np.zeros((MOVING, DRIVING))
-    twisted = np.empty((3, 3))  # R [f]×, column by column a cross product
-    for i in range(3):
-        twisted[i, 0] = rotation[i, 1] * force[2] - rotation[i, 2] * force[1]
-        twisted[i, 1] = rotation[i, 2] * force[0] - rotation[i, 0] * force[2]
-        twisted[i, 2] = rotation[i, 0] * force[1] - rotation[i, 1] * force[0]
-    back, bent = so3_exp(-rate * dt), so3_right_jacobian(rate * dt)
-    half = 0.5 * dt * dt
+    by_turn = _times_cross(rotation, gained)
+    by_rate = _times_cross(rotation, push)
+    by_force = _times_cross(rotation, turn)
+    back, bent = so3_exp(-turn), so3_right_jacobian(turn)
     for i in range(3):
         out[i, i] = out[3 + i, 3 + i] = 1.0
-        out[i, 3 + i] = out[3 + i, 15 + i] = dt
-        out[i, 15 + i] = half
+        out[3 + i, 15 + i] = dt
         for j in range(3):
-            out[i, 6 + j], out[3 + i, 6 + j] = -half * twisted[i, j], -dt * twisted[i, j]
-            out[i, 12 + j], out[3 + i, 12 + j] = -half * rotation[i, j], -dt * rotation[i, j]
+            out[3 + i, 6 + j] = -by_turn[i, j]
+            out[3 + i, 9 + j] = 0.5 * dt * by_rate[i, j]
+            out[3 + i, 12 + j] = -dt * (rotation[i, j] + 0.5 * by_force[i, j])
             out[6 + i, 6 + j] = back[i, j]
             out[6 + i, 9 + j] = -dt * bent[i, j]
+        out[i, 3 + i] = dt
+        for j in range(6, DRIVING):  # the position goes on at the mean of both velocities
+            out[i, j] = 0.5 * dt * out[3 + i, j]
     return out
 
 
 @njit()
-def _spread_errors(covariance, rotation, rate, force, dt, noise):
-    """P ← F P F' + Q over one interval, of which only the moving rows and columns change."""
+def _times_cross(rotation, vector):
+    """R [v]× (3, 3)."""
+    out = np.empty((3, 3))
+    for i in range(3):
+        out[i, 0] = rotation[i, 1] * vector[2] - rotation[i, 2] * vector[1]
+        out[i, 1] = rotation[i, 2] * vector[0] - rotation[i, 0] * vector[2]
+        out[i, 2] = rotation[i, 0] * vector[1] - rotation[i, 1] * vector[0]
+    return out
+
+
+@njit()
+def _spread_errors(covariance, rotation, turn, push, gained, dt, noise):
+    """P ← F (P + Q/2) F' + Q/2 over one interval: half of the noise before, half after."""
     size = len(covariance)
-    moved = transition(rotation, rate, force, dt)
+    _add_noise(covariance, noise, 0.5 * dt)
+    moved = transition(rotation, turn, push, gained, dt)
     rows = np.zeros((MOVING, size))
     for i in range(MOVING):
         for k in range(DRIVING):
@@ -101,20 +120,21 @@ def _spread_errors(covariance, rotation, rate, force, dt, noise):
                 for j in range(size):
                     rows[i, j] += moved[i, k] * covariance[k, j]
     for i in range(MOVING):
-        for j in range(MOVING):
+        for j in range(i + 1):
             total = 0.0
             for k in range(DRIVING):
                 total += rows[i, k] * moved[j, k]
-            covariance[i, j] = total
+            covariance[i, j] = covariance[j, i] = total
         for j in range(MOVING, size):
-            covariance[i, j] = rows[i, j]
-            covariance[j, i] = rows[i, j]
-    for i in range(MOVING):
-        for j in range(i):
-            mean = 0.5 * (covariance[i, j] + covariance[j, i])
-            covariance[i, j] = covariance[j, i] = mean
+            covariance[i, j] = covariance[j, i] = rows[i, j]
+    _add_noise(covariance, noise, 0.5 * dt)
+
+
+@njit()
+def _add_noise(covariance, noise, seconds):
+    """Add the noise of so many seconds to velocity, rotation and biases."""
     for i in range(3):
-        covariance[3 + i, 3 + i] += noise[1] * dt
-        covariance[6 + i, 6 + i] += noise[0] * dt
-        covariance[9 + i, 9 + i] += noise[2] * dt
-        covariance[12 + i, 12 + i] += noise[3] * dt
+        covariance[3 + i, 3 + i] += noise[1] * seconds
+        covariance[6 + i, 6 + i] += noise[0] * seconds
+        covariance[9 + i, 9 + i] += noise[2] * seconds
+        covariance[12 + i, 12 + i] += noise[3] * seconds
