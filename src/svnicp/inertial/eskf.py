@@ -23,7 +23,7 @@ from svnicp.lie import (
     se3_adjoint,
     se3_exp,
     se3_inverse,
-    so3_exp,
+    se3_right_jacobian,
 )
 from svnicp.pose_gaussian import PoseGaussian
 
@@ -92,7 +92,7 @@ class Eskf:
             self.position, self.velocity, self.rotation, self.gyro_bias, self.accel_bias,
             self.gravity, self.covariance, readings, self._noise, track,
         )  # fmt: skip
-        self.rotation = orthonormalise(self.T_world_body)[:3, :3]
+        self._take_pose(self.T_world_body)
         return track
 
     def preview(self, readings: Floats) -> Floats:
@@ -105,11 +105,24 @@ class Eskf:
         return track
 
     def coast(self, seconds: float, acceleration_std: float, rate_std: float) -> None:
-        """Go on at constant velocity through a gap without readings; the covariance opens up."""
+        """Go on at constant velocity through a gap without readings; the covariance opens up.
+
+        The velocity walks at random, by ``acceleration_std`` [m/s] in the first second; the body
+        may turn at any rate within ``rate_std`` [rad/s].
+        """
         self.position = self.position + self.velocity * seconds
-        self.covariance[POSITION, POSITION] += np.eye(3) * (acceleration_std * seconds**2) ** 2
-        self.covariance[VELOCITY, VELOCITY] += np.eye(3) * (acceleration_std * seconds) ** 2
-        self.covariance[ROTATION, ROTATION] += np.eye(3) * (rate_std * seconds) ** 2
+        flow = np.eye(SIZE)
+        flow[POSITION, VELOCITY] = np.eye(3) * seconds
+        walk = np.eye(3) * acceleration_std**2
+        P = flow @ self.covariance @ flow.T
+        P[POSITION, POSITION] += walk * seconds**3 / 3.0
+        P[POSITION, VELOCITY] += walk * seconds**2 / 2.0
+        P[VELOCITY, POSITION] += walk * seconds**2 / 2.0
+        P[VELOCITY, VELOCITY] += walk * seconds
+        P[ROTATION, ROTATION] += np.eye(3) * (rate_std * seconds) ** 2
+        P[GYRO_BIAS, GYRO_BIAS] += np.eye(3) * self._noise[2] * seconds
+        P[ACCEL_BIAS, ACCEL_BIAS] += np.eye(3) * self._noise[3] * seconds
+        self.covariance = P
 
     def correct(
         self, innovation: Floats, measurement_cov: Covariance, velocity_lag: Floats | None = None
@@ -123,6 +136,7 @@ class Eskf:
         B, P = self.pose_jacobian, self.covariance
         if velocity_lag is not None:
             B[:, VELOCITY] = velocity_lag @ self.rotation.T
+            B[:, ROTATION] += velocity_lag @ hat(self.rotation.T @ self.velocity)
         S = B @ P @ B.T + measurement_cov
         K = np.linalg.solve(S, B @ P).T
         rest = np.eye(SIZE) - K @ B
@@ -132,19 +146,29 @@ class Eskf:
         return Correction(self.pose_jacobian @ K, innovation, nis)
 
     def _inject(self, error: Floats, covariance: Floats) -> None:
-        """Move the nominal state by the estimated error, and the covariance to its new tangent."""
-        self.position = self.position + error[POSITION]
+        """Move the nominal state by the estimated error, and the covariance to its new tangent.
+
+        Poses move along their tangent, T Exp(ξ), so that a pose that is trusted fully is reached.
+        """
+        B = self.pose_jacobian
+        moved, moved_previous = B @ error, error[PREVIOUS]
+        reset = np.eye(SIZE)
+        self._take_pose(self.T_world_body @ se3_exp(moved))
+        pose_reset = se3_right_jacobian(moved) @ B
+        reset[POSITION] = self.rotation @ pose_reset[:3]
+        reset[ROTATION] = pose_reset[3:]
+        reset[PREVIOUS, PREVIOUS] = se3_right_jacobian(moved_previous)
         self.velocity = self.velocity + error[VELOCITY]
-        turned = self.T_world_body
-        turned[:3, :3] = self.rotation @ so3_exp(error[ROTATION])
-        self.rotation = orthonormalise(turned)[:3, :3]
         self.gyro_bias = self.gyro_bias + error[GYRO_BIAS]
         self.accel_bias = self.accel_bias + error[ACCEL_BIAS]
         self.gravity = self.gravity + error[GRAVITY]
-        self.T_world_previous = orthonormalise(self.T_world_previous @ se3_exp(error[PREVIOUS]))
-        reset = np.eye(SIZE)
-        reset[ROTATION, ROTATION] -= 0.5 * hat(error[ROTATION])
+        self.T_world_previous = orthonormalise(self.T_world_previous @ se3_exp(moved_previous))
         self.covariance = reset @ covariance @ reset.T
+
+    def _take_pose(self, T_world_body: Transform) -> None:
+        """Make this the pose, with a proper rotation."""
+        whole = orthonormalise(T_world_body)
+        self.rotation, self.position = whole[:3, :3].copy(), whole[:3, 3].copy()
 
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here, and is where it is by definition."""

@@ -6,6 +6,7 @@ signal is taken as linear; the intervals handed out end exactly at the times ask
 """
 
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,12 +38,7 @@ class ImuBuffer:
 
     def add(self, stamp_ns: int, angular_velocity: Floats, linear_acceleration: Floats) -> None:
         """Append a reading (3,) [rad/s] and (3,) [m/s^2]; one that is not later is dropped."""
-        reading = np.concatenate([angular_velocity, linear_acceleration]).astype(np.float64)
-        if reading.shape != (6,) or not np.all(np.isfinite(reading)):
-            raise InputError(
-                f"The IMU reading at {stamp_ns} ns must be three rates and three accelerations, "
-                f"all finite, not {reading}."
-            )
+        reading = _checked(stamp_ns, angular_velocity, linear_acceleration)
         if self._stamps and stamp_ns <= self._stamps[-1]:
             self.num_dropped += 1
             return
@@ -61,12 +57,14 @@ class ImuBuffer:
 
     def longest_gap_s(self, start_ns: int, end_ns: int) -> float:
         """Longest time without a reading between two times [s]."""
-        first, last = bisect_left(self._stamps, start_ns), bisect_right(self._stamps, end_ns)
-        # The readings just outside bound the gaps at the ends.
-        inside = self._stamps[max(first - 1, 0) : last + 1]
-        edges = [] if last < len(self._stamps) else [end_ns]
-        stamps = [*([] if first > 0 else [start_ns]), *inside, *edges]
-        return float(np.diff(stamps).max()) * 1e-9 if len(stamps) > 1 else np.inf
+        # The readings at or just outside of the ends bound the gaps there.
+        first = max(bisect_right(self._stamps, start_ns) - 1, 0)
+        stamps = self._stamps[first : bisect_left(self._stamps, end_ns) + 1]
+        if not stamps or stamps[0] > start_ns:
+            stamps = [start_ns, *stamps]
+        if stamps[-1] < end_ns:
+            stamps = [*stamps, end_ns]
+        return max((b - a for a, b in pairwise(stamps)), default=0) * 1e-9
 
     def intervals(self, start_ns: int, end_ns: int) -> Floats:
         """Mean readings (n, 7) of consecutive intervals from start to end: [s], rates, forces.
@@ -80,10 +78,10 @@ class ImuBuffer:
         rows = np.zeros((len(stamps), 7))
         rows[1:, 0] = np.diff(stamps) * 1e-9
         rows[1:, 1:] = 0.5 * (np.array(values[:-1]) + np.array(values[1:]))
-        if first > 0:
-            before = self._stamps[first - 1]
-            rows[0, 0] = (start_ns - before) * 1e-9
-            rows[0, 1:] = 0.5 * (self._readings[first - 1] + values[0])
+        before = bisect_left(self._stamps, start_ns) - 1
+        if before >= 0:
+            rows[0, 0] = (start_ns - self._stamps[before]) * 1e-9
+            rows[0, 1:] = 0.5 * (self._readings[before] + values[0])
         return rows
 
     def _at(self, stamp_ns: int) -> Floats:
@@ -96,3 +94,22 @@ class ImuBuffer:
         start, end = self._stamps[after - 1], self._stamps[after]
         share = (stamp_ns - start) / (end - start)
         return (1.0 - share) * self._readings[after - 1] + share * self._readings[after]
+
+
+def _checked(stamp_ns: int, angular_velocity: Floats, linear_acceleration: Floats) -> Floats:
+    """Reading (6,) of finite numbers."""
+    if not isinstance(stamp_ns, int | np.integer):
+        raise InputError(
+            f"The stamp of an IMU reading must be whole nanoseconds, not {stamp_ns!r}."
+        )
+    try:
+        parts = [np.asarray(part, np.float64) for part in (angular_velocity, linear_acceleration)]
+        good = all(part.shape == (3,) and np.all(np.isfinite(part)) for part in parts)
+    except (TypeError, ValueError):
+        parts, good = [], False
+    if not good:
+        raise InputError(
+            f"The IMU reading at {stamp_ns} ns must be three rates and three accelerations, all "
+            f"finite, not {angular_velocity} and {linear_acceleration}."
+        )
+    return np.concatenate(parts)
