@@ -108,8 +108,9 @@ def _checked(stamp_ns: int, angular_velocity: Floats, linear_acceleration: Float
     except (TypeError, ValueError):
         parts, good = [], False
     if not good:
+        given = " ".join(f"{angular_velocity} and {linear_acceleration}".split())
         raise InputError(
             f"The IMU reading at {stamp_ns} ns must be three rates and three accelerations, all "
-            f"finite, not {angular_velocity} and {linear_acceleration}."
+            f"finite, not {given}."
         )
     return np.concatenate(parts)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Readings between two times: none lost, none twice, gaps found, nonsense refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from inertial_cases import buffer_of
+from svnicp.errors import InputError
+from svnicp.inertial import ImuBuffer
+
+STAMPS = st.lists(st.integers(0, 10**9), min_size=1, max_size=15, unique=True).map(sorted)
+SPAN = st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)).filter(lambda t: t[0] < t[1])
+
+
+def filled(stamps: list[int]) -> ImuBuffer:
+    """Buffer with a reading per stamp, each another."""
+    rng = np.random.default_rng(len(stamps))
+    return buffer_of(np.array(stamps), rng.normal(size=(len(stamps), 6)))
+
+
+def signal(buffer: ImuBuffer, stamps: list[int], times: Any) -> np.ndarray:
+    """The signal (n, 6) that a buffer stands for: lines between readings, held at both ends."""
+    readings = buffer.window(min(stamps), max(stamps))
+    return np.array([np.interp(times, stamps, readings[:, axis]) for axis in range(6)]).T
+
+
+@given(stamps=STAMPS, span=SPAN)
+def test_intervals_hold_the_whole_integral(stamps: list[int], span: tuple[int, int]):
+    """Intervals add up to the time asked for, and their means to the integral of the signal."""
+    buffer = filled(stamps)
+    start, end = span
+    rows = buffer.intervals(start, end)
+    assert np.all(rows[1:, 0] > 0.0)
+    assert_allclose(rows[1:, 0].sum(), (end - start) * 1e-9, rtol=0.0, atol=1e-15)
+    knots = np.unique([start, *[s for s in stamps if start < s < end], end])
+    values = signal(buffer, stamps, knots)
+    integral = np.diff(knots * 1e-9) @ (0.5 * (values[:-1] + values[1:]))
+    assert_allclose((rows[1:, :1] * rows[1:, 1:]).sum(axis=0), integral, rtol=0.0, atol=1e-9)
+
+
+@given(stamps=STAMPS, span=SPAN)
+def test_first_row_is_what_happened_before(stamps: list[int], span: tuple[int, int]):
+    """Coning sees the piece since the last reading before the start, or nothing when none was."""
+    buffer = filled(stamps)
+    first = buffer.intervals(*span)[0]
+    earlier = [s for s in stamps if s < span[0]]
+    if not earlier:
+        assert_array_equal(first, 0.0)
+        return
+    assert_allclose(first[0], (span[0] - earlier[-1]) * 1e-9)
+    ends = signal(buffer, stamps, np.array([earlier[-1], span[0]]))
+    assert_allclose(first[1:], ends.mean(axis=0), atol=1e-9)
+
+
+@given(stamps=STAMPS, span=SPAN)
+def test_forgetting_changes_nothing_later(stamps: list[int], span: tuple[int, int]):
+    """What is forgotten before a time is not needed by any interval from it on."""
+    buffer = filled(stamps)
+    expected, gap = buffer.intervals(*span), buffer.longest_gap_s(*span)
+    buffer.forget_before(span[0])
+    assert_array_equal(buffer.intervals(*span), expected)
+    assert buffer.longest_gap_s(*span) == gap
+    assert sum(stamp <= span[0] for stamp in buffer._stamps) <= 2
+
+
+@given(stamps=STAMPS, span=SPAN)
+def test_longest_gap_is_that_of_the_signal_used(stamps: list[int], span: tuple[int, int]):
+    """The longest time between readings that intervals interpolate over, or hold one for."""
+    start, end = span
+    pieces = []
+    for a, b in zip([-np.inf, *stamps], [*stamps, np.inf], strict=True):
+        if a < end and b > start:
+            pieces.append((b if b < np.inf else end) - (a if a > -np.inf else start))
+    assert_allclose(filled(stamps).longest_gap_s(start, end), max(pieces) * 1e-9, atol=1e-12)
+
+
+def test_an_empty_buffer_is_one_gap():
+    """Without any reading the whole time is a gap."""
+    assert_allclose(ImuBuffer().longest_gap_s(5, 5 + 10**9), 1.0)
+
+
+def test_late_and_repeated_readings_are_dropped():
+    """A reading that is not later than the last one changes nothing but the count."""
+    buffer = filled([10, 20, 30])
+    expected = buffer.intervals(10, 30)
+    for stamp_ns in (30, 25, 10, -5):
+        buffer.add(stamp_ns, np.ones(3), np.ones(3))
+    assert buffer.num_dropped == 4
+    assert len(buffer) == 3
+    assert (buffer.first_ns, buffer.last_ns) == (10, 30)
+    assert_array_equal(buffer.intervals(10, 30), expected)
+
+
+def test_window_has_both_ends():
+    """A window holds the readings at its ends; outside there are none."""
+    buffer = filled([10, 20, 30, 40])
+    assert len(buffer.window(20, 30)) == 2
+    assert buffer.window(41, 90).shape == (0, 6)
+
+
+def test_readings_are_copied():
+    """A caller may use its arrays again."""
+    buffer, rates = ImuBuffer(), np.ones(3)
+    buffer.add(0, rates, rates)
+    rates[:] = 7.0
+    assert_array_equal(buffer.window(0, 0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("stamp_ns", "rates", "forces"),
+    [
+        (0, [0.0, 0.0], [0.0, 0.0, 0.0, 0.0]),
+        (0, [0.0, 0.0, np.nan], [0.0, 0.0, 9.8]),
+        (0, [0.0, 0.0, 0.0], [0.0, np.inf, 9.8]),
+        (0, np.zeros((3, 1)), np.zeros((3, 1))),
+        (0, 1.0, 2.0),
+        (0, ["a", "b", "c"], [0.0, 0.0, 9.8]),
+        (0, None, None),
+        (0.5, [0.0, 0.0, 0.0], [0.0, 0.0, 9.8]),
+        ("0", [0.0, 0.0, 0.0], [0.0, 0.0, 9.8]),
+    ],
+)
+def test_nonsense_is_refused_with_a_sentence(stamp_ns: Any, rates: Any, forces: Any):
+    """Wrong shapes, numbers that are none, and stamps in seconds raise InputError."""
+    buffer = ImuBuffer()
+    with pytest.raises(InputError, match=r"IMU reading .*\.$"):
+        buffer.add(stamp_ns, rates, forces)
+    assert len(buffer) == 0
