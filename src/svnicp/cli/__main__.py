@@ -19,6 +19,8 @@ from svnicp.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, WRONG_INPUT
 from svnicp.errors import SvnicpError
 
 COMMANDS = {
+    "run": "odometry over a recording or a simulated scenario, with uncertainty",
+    "evaluate": "a run against the truth: APE and RPE by evo, and whether its sigmas hold",
     "register": "pose of one cloud in another, with its uncertainty",
     "demo": "simulate, register, and write a report to look at",
     "info": "what was understood about a recording, and how to override it",
@@ -30,18 +32,21 @@ COMMANDS = {
 HELP = """\
 usage: svnicp COMMAND ...
 
-LiDAR registration that says how sure it is.
+LiDAR and LiDAR-inertial odometry that says how sure it is.
 
 commands:
 {commands}
 
 examples:
   svnicp demo
+  svnicp run corridor.mcap --out out/corridor
+  svnicp run long_corridor --duration 20 --out out/simulated
+  svnicp evaluate out/simulated
   svnicp register scan.ply map.ply
   svnicp register scan.pcd map.pcd --guess 1.5 0 0 0 0 90 --json pose.json
 
 `svnicp COMMAND --help` lists the options of a command; `svnicp --version` the version.
-exit codes: 0 fine, 2 wrong input, 3 the pose is not to be trusted.
+exit codes: 0 fine, 2 wrong input, 3 the pose or the run is not to be trusted, 130 interrupted.
 """
 
 

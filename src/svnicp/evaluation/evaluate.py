@@ -26,6 +26,9 @@ from svnicp.evaluation.evo_errors import PoseErrors, absolute_errors, pair, rela
 from svnicp.evaluation.run_record import RunRecord
 from svnicp.lie import make_transform, transform_points
 
+SHORTEST_PATH_M = 1.0
+"""Errors are told as a share of paths from this length on [m]."""
+
 
 @dataclass(frozen=True)
 class EndError:
@@ -34,8 +37,8 @@ class EndError:
     translation_m: float
     rotation_deg: float | None
     """None without true rotations."""
-    share: float
-    """``translation_m`` over the length of the true path; NaN for a body at rest."""
+    share: float | None
+    """``translation_m`` over the length of the true path; None for a path shorter than 1 m."""
     nees: float | None
     """Squared in stated standard deviations, per component; None without covariances."""
 
@@ -171,7 +174,7 @@ def _end(record: RunRecord, found: Association, errors: Floats, path_m: float) -
     return EndError(
         translation_m=translation_m,
         rotation_deg=None if size == 3 else float(np.degrees(np.linalg.norm(last[3:]))),
-        share=translation_m / path_m if path_m > 0.0 else float("nan"),
+        share=translation_m / path_m if path_m >= SHORTEST_PATH_M else None,
         nees=nees,
     )
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Whether the folder of a run can be gone on with, and whether it is the same run."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from svnicp.cli.run_loop import STATE_NAME
+from svnicp.errors import InputError
+from svnicp.recording import RunDescription, read_description
+from svnicp.recording.run_description import FILE_NAME
+from svnicp.recording.run_folder import TRAJECTORY
+
+
+def can_go_on(path: Path, description: RunDescription) -> bool:
+    """Whether a run in a folder has a saved state and is the one described.
+
+    Without a run, or with one that was killed before its first pose, the answer is no.
+
+    Raises
+    ------
+    InputError
+        If there is another run, or one whose state is gone: it is not to be overwritten.
+    """
+    if not (path / FILE_NAME).is_file():
+        return False
+    trajectory = path / TRAJECTORY
+    if not (path / STATE_NAME).is_file():
+        if not trajectory.is_file() or trajectory.stat().st_size == 0:
+            return False
+        raise InputError(
+            f"{path}: the run has poses but no {STATE_NAME} to go on from; choose another folder, "
+            "or start it again with --overwrite."
+        )
+    there = read_description(path)
+    for name, value, other in _differences(_identity(description), _identity(there)):
+        raise InputError(
+            f"{path}: the run there was made with other options ({name} was {other}, now {value}); "
+            f"go on with: {there.command} --resume"
+        )
+    return True
+
+
+def _identity(description: RunDescription) -> dict[str, Any]:
+    """What must be the same for a run to go on."""
+    return {"seed": description.seed, **description.more, **description.config}
+
+
+def _differences(
+    these: Mapping[str, Any], others: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what differs between nested mappings: its name and both values."""
+    for key in {**these, **others}:
+        this, other = these.get(key), others.get(key)
+        if isinstance(this, Mapping) and isinstance(other, Mapping):
+            yield from _differences(this, other, f"{prefix}{key}.")
+        elif this != other:
+            yield f"{prefix}{key}", this, other

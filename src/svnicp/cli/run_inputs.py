@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""What the options of ``svnicp run`` mean: where data come from, parameters, the IMU's noise.
+
+A name that is no path is taken for a simulated scenario. The outcome is everything that decides a
+run, and a description of it for run.yaml, by which a run that goes on is recognised.
+"""
+
+import dataclasses
+import difflib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from svnicp.cli.arguments import UsageError
+from svnicp.cli.data_flags import DataFlags
+from svnicp.cli.run import RunCommand
+from svnicp.config import Config
+from svnicp.data.dataset import Dataset, DatasetInfo
+from svnicp.data.imu_noise import IMU_NOISES, ImuNoise
+from svnicp.data.with_knowledge import KnownDataset
+from svnicp.errors import DatasetError
+from svnicp.evaluation.truth_file import Truth, about_truth
+from svnicp.odometry.run import GENERIC
+from svnicp.recording import RunDescription
+from svnicp.simulation.scenarios import SCENARIOS
+from svnicp.simulation.simulate import simulate
+
+
+@dataclass(frozen=True, eq=False)
+class RunInputs:
+    """Everything that decides a run."""
+
+    dataset: Dataset
+    info: DatasetInfo
+    config: Config
+    imu: ImuNoise | None
+    """None for LiDAR alone."""
+    imu_words: str
+    """Where the noise is from, for people."""
+    truth: Truth | None
+    """Ground truth, where it is known."""
+
+    def description(self, command: RunCommand, command_line: str) -> RunDescription:
+        """Return what run.yaml says about the run."""
+        more: dict[str, Any] = {
+            "name": self.dataset.name,
+            "imu": None if self.imu is None else dataclasses.asdict(self.imu),
+            "T_body_lidar": self.dataset.T_body_lidar.tolist(),
+            **about_truth(self.truth),
+            "duration_s": command.duration,
+            "map": command.map,
+            "particles": command.keep_particles,
+            "reading": _changed_flags(command),
+        }
+        return RunDescription(
+            data=" ".join(map(str, command.data)),
+            command=command_line,
+            seed=command.seed,
+            config=self.config.to_dict(),
+            more=more,
+        )
+
+
+def run_inputs(command: RunCommand) -> RunInputs:
+    """Open the data and gather all that the options say."""
+    config = configuration(command)
+    dataset = open_data(command)
+    info = dataset.info()
+    noise, words = imu_noise(command, info)
+    return RunInputs(dataset, info, config, noise, words, ground_truth(dataset))
+
+
+def ground_truth(dataset: Dataset) -> Truth | None:
+    """Return the truth of a dataset, and what it is about."""
+    if dataset.ground_truth is None:
+        return None
+    known = isinstance(dataset, KnownDataset)
+    return Truth(dataset.ground_truth, dataset.T_body_truth if known else np.eye(4))
+
+
+def open_data(command: RunCommand) -> Dataset:
+    """Open a recording, or simulate the scenario that is named."""
+    path, *others = command.data
+    name = str(path)
+    if others or path.exists():
+        return _recording(command)
+    if name not in SCENARIOS:
+        close = difflib.get_close_matches(name, SCENARIOS, n=1)
+        hint = f"did you mean the scenario {close[0]}?" if close else "check the path."
+        raise DatasetError(
+            f"{name}: there is no such file or folder, and no scenario of this name; {hint}"
+        )
+    changed = _changed_flags(command)
+    if changed:
+        flag = next(iter(changed)).replace("_", "-")
+        raise UsageError(f"--{flag} is about recordings, and {name} is simulated; leave it out.")
+    return simulate(name, command.seed, command.duration)
+
+
+def configuration(command: RunCommand) -> Config:
+    """Parameters of the preset or file, with the options on top."""
+    if command.config is not None:
+        config = Config.from_yaml(command.config)
+    else:
+        config = Config.preset(command.preset or "default")
+    if command.algorithm is not None:
+        config = replace(config, stein=replace(config.stein, algorithm=command.algorithm))
+    if command.particles is not None:
+        config = replace(config, stein=replace(config.stein, num_particles=command.particles))
+    if command.noise is not None:
+        config = replace(config, odometry=replace(config.odometry, noise=command.noise))
+    return config
+
+
+def imu_noise(command: RunCommand, info: DatasetInfo) -> tuple[ImuNoise | None, str]:
+    """Noise of the IMU and where it is from; None to do without an IMU."""
+    if info.imu_period_s is None:
+        if command.imu or command.imu_model or command.gyroscope_noise:
+            raise UsageError("the recording has no IMU; leave out the options about one.")
+        return None, "none: LiDAR alone"
+    if command.no_imu:
+        return None, "left out: LiDAR alone"
+    if command.imu_model is not None:
+        return ImuNoise.model(command.imu_model), f"noise of {command.imu_model}, as told"
+    if command.gyroscope_noise is not None and command.accelerometer_noise is not None:
+        told = replace(
+            ImuNoise.model(GENERIC),
+            gyroscope=command.gyroscope_noise,
+            accelerometer=command.accelerometer_noise,
+        )
+        return told, "noise as told"
+    if info.imu in IMU_NOISES:
+        return ImuNoise.model(info.imu), f"noise of {info.imu}"
+    return ImuNoise.model(GENERIC), "noise of a generic one; --imu-model tells better"
+
+
+def default_folder(dataset: Dataset) -> Path:
+    """Return where a run is written when nothing else is said."""
+    return Path(f"svnicp-run-{dataset.name.replace('/', '-')}")
+
+
+def _recording(command: RunCommand) -> Dataset:
+    """Open a recording."""
+    if command.duration is not None:
+        raise UsageError("--duration is for simulated scenarios; use --max-scans instead.")
+    return command.open()
+
+
+def _changed_flags(command: RunCommand) -> dict[str, str]:
+    """Return the options about reading that are set, as text."""
+    fields = [field for field in dataclasses.fields(DataFlags) if field.name != "data"]
+    return {
+        field.name: str(getattr(command, field.name))
+        for field in fields
+        if getattr(command, field.name) != field.default
+    }

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""The loop of ``svnicp run``: measurements in, files out, a state saved every so many scans.
+
+A run that goes on reads the data again and passes over what the saved state has seen; so the merged
+order of scans and IMU readings is the same, and with it every bit of the result.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from svnicp.cli import exit_codes
+from svnicp.cli.run_inputs import RunInputs
+from svnicp.cli.run_map import LOOK_EVERY, WholeMap
+from svnicp.cli.run_progress import RunProgress
+from svnicp.data.measurements import Scan
+from svnicp.estimate import Estimate
+from svnicp.evaluation.relative_poses import RelativePoses
+from svnicp.odometry import Odometry
+from svnicp.odometry.run import odometry_for
+from svnicp.odometry.saved_state import load_state, save_state
+from svnicp.recording import RunDescription, RunFolder
+from svnicp.recording.run_description import INTERRUPTED
+
+STATE_NAME = "state.npz"
+
+
+@dataclass
+class Progress:
+    """How far a run is; saved with the state."""
+
+    num_measurements: int = 0
+    """Scans and IMU readings that have been read."""
+    num_scans: int = 0
+    """Scans among them."""
+    num_estimates: int = 0
+    last_stamp_ns: int = 0
+    """Stamp of the last estimate [ns]."""
+    num_map_points: int = 0
+
+
+class Stop:
+    """Whether someone pressed Ctrl-C; the second time ends the program at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def ask(self, *_: object) -> None:
+        """Handle the signal."""
+        if self.asked:
+            cursor = b"\x1b[?25h\n" if sys.stderr.isatty() else b""
+            os.write(sys.stderr.fileno(), cursor + b"svnicp: interrupted\n")
+            os._exit(exit_codes.INTERRUPTED)
+        self.asked = True
+        os.write(sys.stderr.fileno(), b"\nending after this scan; Ctrl-C again ends at once\n")
+
+
+@contextmanager
+def stop_on_interrupt() -> Iterator[Stop]:
+    """Let Ctrl-C end a loop between two scans, when all files fit each other.
+
+    An exception in the middle of a scan would leave the state between two scans, and one that falls
+    into the compiler is lost.
+    """
+    stop = Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # only the main thread gets signals
+        return
+    before = signal.signal(signal.SIGINT, stop.ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Session:
+    """A run that is going on: odometry, the files it writes, and how far it is."""
+
+    def __init__(
+        self,
+        odometry: Odometry,
+        progress: Progress,
+        folder: RunFolder,
+        steps: RelativePoses,
+        whole_map: WholeMap | None,
+    ) -> None:
+        self.odometry = odometry
+        self.progress = progress
+        self.folder = folder
+        self._steps = steps
+        self._map = whole_map
+
+    @classmethod
+    def start(
+        cls,
+        path: Path,
+        inputs: RunInputs,
+        description: RunDescription,
+        *,
+        overwrite: bool,
+        particles: bool,
+        with_map: bool,
+    ) -> "Session":
+        """Begin a run in a folder; a run that is there is replaced only if told to."""
+        folder = RunFolder.open(path, description, overwrite=overwrite, particles=particles)
+        (path / STATE_NAME).unlink(missing_ok=True)
+        whole = WholeMap.create(path, inputs.config.map) if with_map else None
+        odometry = _odometry(inputs, description.seed)
+        return cls(odometry, Progress(), folder, RelativePoses.create(path), whole)
+
+    @classmethod
+    def resume(
+        cls, path: Path, inputs: RunInputs, description: RunDescription, *, with_map: bool
+    ) -> "Session":
+        """Go on with the run in a folder from its saved state."""
+        odometry = _odometry(inputs, description.seed)
+        progress = Progress(**load_state(path / STATE_NAME, odometry))
+        folder = RunFolder.resume(path, progress.last_stamp_ns)
+        steps = RelativePoses.resume(path, progress.num_estimates)
+        whole = None
+        if with_map:
+            whole = WholeMap.resume(path, inputs.config.map, progress.num_map_points)
+        return cls(odometry, progress, folder, steps, whole)
+
+    def go(
+        self, inputs: RunInputs, bar: RunProgress, stop: Stop, max_scans: int | None, every: int
+    ) -> bool:
+        """Process what is left; returns whether all of it was, and not stopped before."""
+        finished = self._go(inputs, bar, stop, max_scans, every)
+        bar.say("saving")
+        if self._map is not None:
+            self._map.look(self.odometry.local_map)
+        self.save()
+        return finished
+
+    def _go(
+        self, inputs: RunInputs, bar: RunProgress, stop: Stop, max_scans: int | None, every: int
+    ) -> bool:
+        progress = self.progress
+        ends = [end for end in (max_scans, inputs.info.num_scans) if end is not None]
+        if progress.num_scans >= min(ends, default=progress.num_scans + 1):
+            return True
+        measurements = inputs.dataset.measurements()
+        bar.say("finding the place" if progress.num_measurements else "reading")
+        for _ in islice(measurements, progress.num_measurements):
+            if stop.asked:
+                return False
+        for measurement in measurements:
+            if stop.asked:
+                return False
+            progress.num_measurements += 1
+            if not isinstance(measurement, Scan):
+                self.odometry.add_imu(
+                    measurement.stamp_ns, measurement.angular_velocity,
+                    measurement.linear_acceleration,
+                )  # fmt: skip
+                continue
+            self._on_scan(measurement, bar)
+            if progress.num_scans % every == 0:
+                self.save()
+            if progress.num_scans == max_scans:
+                return True
+        return True
+
+    def _on_scan(self, scan: Scan, bar: RunProgress) -> None:
+        """Process one scan and write what it gave."""
+        estimate = self.odometry.process(scan)
+        self.progress.num_scans += 1
+        if estimate is not None:
+            self._write(estimate)
+        if self._map is not None and self.progress.num_scans % LOOK_EVERY == 0:
+            self._map.look(self.odometry.local_map)
+        bar.on_scan(estimate)
+
+    def _write(self, estimate: Estimate) -> None:
+        """Tell the listeners; the trajectory has a pose only where all others have theirs."""
+        self._steps.on_estimate(estimate)
+        self.folder.on_estimate(estimate)
+        self.progress.num_estimates += 1
+        self.progress.last_stamp_ns = estimate.stamp_ns
+
+    def save(self) -> None:
+        """Save the state, once there is something to go on from."""
+        if self.progress.num_estimates == 0:
+            return
+        if self._map is not None:
+            self.progress.num_map_points = self._map.num_points
+        save_state(self.folder.path / STATE_NAME, self.odometry, vars(self.progress))
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.close(INTERRUPTED)
+
+    def close(self, state: str) -> None:
+        """End the run with a word on how."""
+        if self._map is not None:
+            self._map.close()
+        self._steps.close()
+        self.folder.close(state)
+
+
+def _odometry(inputs: RunInputs, seed: int) -> Odometry:
+    """Odometry at the start of a run."""
+    noise = inputs.imu if inputs.imu is not None else False
+    return odometry_for(inputs.dataset, inputs.config, imu=noise, rng=np.random.default_rng(seed))

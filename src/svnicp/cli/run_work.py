@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The work of ``svnicp run``: set up, go through the data, sum up, compare with the truth.
+
+The loop is in ``run_loop``, what is printed in ``run_summary`` and ``evaluate_tables``. The exit
+code is 3 when most scans could not be used, and 130 after Ctrl-C.
+"""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from svnicp import __version__
+from svnicp.cli import exit_codes, show
+from svnicp.cli.evaluate_tables import show_evaluation
+from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.run import RunCommand
+from svnicp.cli.run_folder_state import can_go_on
+from svnicp.cli.run_inputs import RunInputs, default_folder, run_inputs
+from svnicp.cli.run_loop import Session, stop_on_interrupt
+from svnicp.cli.run_progress import RunProgress
+from svnicp.cli.run_summary import RunSummary, summarise, summary_table
+from svnicp.errors import DatasetError, SvnicpError
+from svnicp.evaluation import Evaluation, RunRecord, evaluate, read_run
+from svnicp.evaluation.truth_file import write_truth
+from svnicp.recording import RunDescription, read_description
+from svnicp.recording.run_description import FINISHED, INTERRUPTED
+
+
+def run(command: RunCommand, command_line: str) -> int:
+    """Run odometry over the data; returns the exit code."""
+    to_stdout = command.json == "-"
+    if command.json is not None and not to_stdout:
+        check_writable(Path(command.json))
+    told = show.console(sys.stderr, quiet=command.quiet)
+    inputs = run_inputs(command)
+    path = command.out if command.out is not None else default_folder(inputs.dataset)
+    description = inputs.description(command, command_line)
+    with stop_on_interrupt() as stop, _session(path, command, inputs, description, told) as session:
+        bar = RunProgress(told, inputs, command.max_scans, session.progress.num_scans)
+        with bar:
+            finished = session.go(inputs, bar, stop, command.max_scans, command.save_every)
+        session.close(FINISHED if finished else INTERRUPTED)
+    if not finished:
+        told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
+    if session.progress.num_estimates == 0:
+        return _nothing_to_show(inputs, session, finished=finished)
+    record = read_run(path)
+    summary = summarise(record)
+    out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
+    out.print(summary_table(summary, inputs.imu_words, bar.watch.seconds))
+    evaluation = _compare(inputs, record, out, told)
+    out.print(f"\n{path}: {', '.join(sorted(_files(path)))}")
+    if command.json is not None:
+        text = document(path, summary, evaluation)
+        sys.stdout.write(text) if to_stdout else write_text(Path(command.json), text)
+    if not finished:
+        return exit_codes.INTERRUPTED
+    if summary.lost:
+        told.print("lost: most scans could not be used; scans.csv says why", style="bold red")
+    return exit_codes.NOT_OK if summary.lost else 0
+
+
+def document(path: Path, summary: RunSummary, evaluation: Evaluation | None) -> str:
+    """Return the JSON text of a run in a folder."""
+    described = read_description(path)
+    content = {
+        "svnicp": __version__,
+        "data": described.data,
+        "command": described.command,
+        "folder": str(path),
+        "state": described.state,
+        **dataclasses.asdict(summary),
+        "evaluation": None if evaluation is None else dataclasses.asdict(evaluation),
+        "seed": described.seed,
+        "imu": described.more.get("imu"),
+        "config": described.config,
+        "files": sorted(_files(path)),
+    }
+    return json.dumps(content, allow_nan=False, indent=1) + "\n"
+
+
+def _session(
+    path: Path,
+    command: RunCommand,
+    inputs: RunInputs,
+    description: RunDescription,
+    told: Console,
+) -> Session:
+    """Begin a run, or go on with one."""
+    if command.resume:
+        if can_go_on(path, description):
+            return Session.resume(path, inputs, description, with_map=command.map)
+        told.print(f"nothing to resume in {path}: starting from the beginning")
+    session = Session.start(
+        path, inputs, description, overwrite=command.overwrite or command.resume,
+        particles=command.keep_particles, with_map=command.map,
+    )  # fmt: skip
+    write_truth(path, inputs.truth)
+    return session
+
+
+def _compare(
+    inputs: RunInputs, record: RunRecord, out: Console, told: Console
+) -> Evaluation | None:
+    """Compare with the truth where it is known; what keeps from it is told, and no failure."""
+    if inputs.truth is None:
+        return None
+    try:
+        evaluation = evaluate(record, inputs.truth.trajectory, inputs.truth.T_body_truth)
+    except SvnicpError as error:
+        told.print(f"not compared with the ground truth: {error}", style="yellow")
+        return None
+    out.print()
+    show_evaluation(out, evaluation)
+    return evaluation
+
+
+def _nothing_to_show(inputs: RunInputs, session: Session, *, finished: bool) -> int:
+    """End a run that gave no estimate."""
+    if not finished:
+        return exit_codes.INTERRUPTED
+    name, num_scans = inputs.dataset.name, session.progress.num_scans
+    if num_scans == 0:
+        raise DatasetError(f"{name}: there is no scan in it; svnicp info shows what there is.")
+    raise DatasetError(
+        f"{name}: the filter did not start within its {num_scans} scans, because the IMU's "
+        "readings do not reach far enough; use more scans or --no-imu."
+    )
+
+
+def _files(path: Path) -> list[str]:
+    """Names of the files in the folder of a run."""
+    return [file.name for file in path.iterdir() if not file.name.startswith(".")]
