@@ -142,8 +142,9 @@ class Eskf:
         rest = np.eye(SIZE) - K @ B
         P = rest @ P @ rest.T + K @ measurement_cov @ K.T
         nis = float(innovation @ np.linalg.solve(S, innovation))
+        gain = self.pose_jacobian @ K
         self._inject(K @ innovation, 0.5 * (P + P.T))
-        return Correction(self.pose_jacobian @ K, innovation, nis)
+        return Correction(gain, innovation, nis)
 
     def _inject(self, error: Floats, covariance: Floats) -> None:
         """Move the nominal state by the estimated error, and the covariance to its new tangent.
@@ -191,7 +192,10 @@ class Eskf:
         J = self.pose_jacobian
         J[:, PREVIOUS] = -se3_adjoint(se3_inverse(T_previous_body))
         covariance = J @ self.covariance @ J.T
-        return PoseGaussian(T_previous_body, 0.5 * (covariance + covariance.T))
+        # A short step is the difference of two poses that are much less certain: rounding stays.
+        rounding = CERTAIN + 1e-15 * np.trace(self.covariance[PREVIOUS, PREVIOUS])
+        covariance = 0.5 * (covariance + covariance.T) + np.eye(6) * rounding
+        return PoseGaussian(T_previous_body, covariance)
 
     def twist(self, rate: Floats, rate_var: float) -> tuple[Floats, Covariance]:
         """Velocity (6,) in body axes and its covariance, from the raw angular rate (3,) [rad/s]."""
