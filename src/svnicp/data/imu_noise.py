@@ -5,6 +5,7 @@ Filters weigh an IMU by it, the simulator draws from it. Named models carry the 
 sheets; what is known of a real unit (an Allan plot) can be given instead.
 """
 
+import math
 from dataclasses import dataclass
 
 from svnicp.errors import ConfigError
@@ -24,18 +25,20 @@ class ImuNoise:
         How fast the gyroscope's bias walks [rad/s^2/sqrt(Hz)]; after t seconds its standard
         deviation has grown by this times sqrt(t).
     accelerometer_bias_walk
-        The same for the accelerometer [m/s^3/sqrt(Hz)].
+        The same for the accelerometer [m/s^3/sqrt(Hz)]. Both default to those of "generic".
     """
 
     gyroscope: float
     accelerometer: float
-    gyroscope_bias_walk: float
-    accelerometer_bias_walk: float
+    gyroscope_bias_walk: float = 2e-5
+    accelerometer_bias_walk: float = 1e-4
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not value >= 0.0:
-                raise ConfigError(f"{name} of an IMU's noise must not be negative, got {value}.")
+            if not 0.0 <= value < math.inf:
+                raise ConfigError(
+                    f"{name} of an IMU's noise must be finite and not negative, got {value}."
+                )
 
     def scaled(self, factor: float) -> "ImuNoise":
         """Return the same IMU with all densities times a factor."""
