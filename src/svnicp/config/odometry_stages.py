@@ -96,7 +96,7 @@ class InertialConfig:
 class DriftConfig:
     """How the absolute covariance grows: scans are matched to a map that is not true itself."""
 
-    renewal: float = 1.0
+    renewal: float = 4.0
     """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
 
     def __post_init__(self) -> None:

@@ -2,9 +2,10 @@
 """The error of the map itself, which no scan that is matched to it can see.
 
 New surfaces enter the map at a pose that is wrong by some error, and later scans are matched to
-them: the map's error is handed on and grows as the map renews itself. When all of it is renewed it
-has taken over about one scan's error; per scan, in proportion to the share of new surfaces. A body
-at rest renews nothing and does not drift.
+them: the map's error is handed on and grows as the map renews itself. Scans that see the same
+surfaces share their errors, so that a filter does not average them away however many it fuses:
+while the map renews itself once it takes over about one scan's error, per scan in proportion to the
+share of new surfaces. A body at rest renews nothing and does not drift.
 """
 
 import numpy as np
@@ -26,9 +27,25 @@ class MapDrift:
         A = se3_adjoint(se3_inverse(T_previous_body))
         self.covariance = A @ self.covariance @ A.T
 
-    def renew(self, share: float, scan_covariance: Covariance) -> None:
-        """Let a share of the map take over the error of a scan, what the scan itself decided."""
-        self.covariance = self.covariance + self._config.renewal * share * scan_covariance
+    def renew(self, share: float, scan_cov: Covariance, predicted_cov: Covariance) -> None:
+        """Let a share of the map take over the error of a scan, as far as scans decide the pose.
+
+        Parameters
+        ----------
+        share
+            Share of new surfaces among those that the scan reached.
+        scan_cov
+            (6, 6) of the pose by the scan alone.
+        predicted_cov
+            (6, 6) of the prediction: where it is much better than all scans of one renewal
+            together, they decide nothing.
+        """
+        if share <= 0.0:
+            return
+        together = scan_cov * min(share, 1.0)
+        gain = np.linalg.solve(predicted_cov + together, predicted_cov).T
+        taken = gain @ scan_cov @ gain.T
+        self.covariance = self.covariance + self._config.renewal * share * taken
 
     def restart(self, covariance: Covariance) -> None:
         """Begin a new map whose place is this uncertain."""

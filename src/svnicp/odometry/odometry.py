@@ -163,7 +163,7 @@ class Odometry:
         if not fate.used:
             return Outcome(self._or_new_map(fate), result, measurement)
         correction = self.motion.correct(measurement)
-        return Outcome(fate, result, measurement, correction)
+        return Outcome(fate, result, measurement, correction, prediction.covariance)
 
     def _is_believable(self, measurement: PoseMeasurement) -> bool:
         """Whether a pose is near enough to the prediction, which may have to give way."""
@@ -195,9 +195,8 @@ class Odometry:
         T_world_body = self.motion.T_world_body
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
-        if outcome.correction is not None and outcome.measurement is not None:
-            K = outcome.correction.gain
-            self.drift.renew(share, K @ outcome.measurement.covariance @ K.T)
+        if outcome.measurement is not None and outcome.fate.used:
+            self.drift.renew(share, outcome.measurement.covariance, outcome.predicted_cov)
         if self.num_scans % PRUNE_EVERY == 0:
             self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
 

@@ -4,6 +4,9 @@
 import enum
 from typing import NamedTuple
 
+import numpy as np
+
+from svnicp.arrays import Covariance
 from svnicp.inertial.eskf import Correction
 from svnicp.odometry.motion import PoseMeasurement
 from svnicp.registration import RegistrationResult, Status
@@ -12,6 +15,8 @@ from svnicp.registration.posterior import WeakDirection
 STRONG = {"translation": 0.03, "rotation": 0.005}
 """A direction in which the scan alone is better than this [m], [rad] is not weak, however much
 better the prediction was."""
+
+CERTAIN = np.zeros((6, 6))
 
 
 class Fate(enum.Enum):
@@ -44,6 +49,8 @@ class Outcome(NamedTuple):
     result: RegistrationResult | None = None
     measurement: PoseMeasurement | None = None
     correction: Correction | None = None
+    predicted_cov: Covariance = CERTAIN
+    """(6, 6) of the prediction."""
 
 
 def judge(result: RegistrationResult) -> Fate:

@@ -93,7 +93,7 @@ def load_state(path: str | os.PathLike[str], odometry: Odometry) -> dict[str, in
         If the file cannot be read, or is of another version or another kind of odometry.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         content = json.loads(arrays[JSON_NAME].tobytes())
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
