@@ -77,9 +77,10 @@ def _move(node, turn, move, share, x, y, z, out):
     """Apply the pose ``share`` of the way along an interval to a point."""
     a, b, c = share * turn[0], share * turn[1], share * turn[2]
     squared = a * a + b * b + c * c
-    # Steps between nodes are small: to the fifth order, sin(s)/s and (1 - cos(s))/s².
-    first = 1.0 - squared / 6.0 * (1.0 - squared / 20.0)
-    second = 0.5 - squared / 24.0 * (1.0 - squared / 30.0)
+    # Steps between nodes are small: sin(s)/s and (1 - cos(s))/s² by their first terms, which are
+    # right to 3e-6 even where points far outside of the nodes make the step a radian long.
+    first = 1.0 - squared / 6.0 * (1.0 - squared / 20.0 * (1.0 - squared / 42.0))
+    second = 0.5 - squared / 24.0 * (1.0 - squared / 30.0 * (1.0 - squared / 56.0))
     cx, cy, cz = b * z - c * y, c * x - a * z, a * y - b * x
     x, y, z = (
         x + first * cx + second * (b * cz - c * cy),
