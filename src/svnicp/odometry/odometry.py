@@ -9,7 +9,7 @@ is begun at the predicted pose, and the covariance keeps what is not known about
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Covariance
+from svnicp.arrays import Covariance, Points
 from svnicp.config import Config
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
@@ -21,6 +21,7 @@ from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import check_extrinsics, check_scan
+from svnicp.odometry.map_scale import fitting_scale
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
@@ -192,6 +193,8 @@ class Odometry:
             self.drift.restart(self.drift.covariance + self.motion.pose_covariance)
             self.motion.anchor()
             self.local_map = VoxelMap(self.config.map)
+        elif outcome.fate is Fate.FIRST:
+            self._choose_scale(scan.points)
         T_world_body = self.motion.T_world_body
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
@@ -199,6 +202,12 @@ class Odometry:
             self.drift.renew(share, outcome.measurement.covariance, outcome.predicted_cov)
         if self.num_scans % PRUNE_EVERY == 0:
             self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
+
+    def _choose_scale(self, points: Points) -> None:
+        """Let the first scan decide the size of voxels."""
+        if self.config.odometry.auto_voxel and self.config.match.metric == "plane":
+            self.config = fitting_scale(points, self.config)
+            self.local_map = VoxelMap(self.config.map)
 
     def _learnt_to_move(self, scan: Scan) -> bool:
         """Start again once two scans have shown the speed, because the first was not deskewed.
