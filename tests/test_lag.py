@@ -26,16 +26,16 @@ WEAK = np.diag([1.0] * 3 + [0.3] * 3)
 
 @cache
 def setting() -> tuple[VoxelMap, Points, Floats]:
-    """Map of a room, a scan without noise taken at rest, and times of a spinning LiDAR [s]."""
+    """Map of a room, a scan taken at rest, and the times of a spinning LiDAR's points [s]."""
     rng = np.random.default_rng(0)
     room, local_map = SCENES["room"](), VoxelMap(Config.preset("default").map)
     for shift in np.linspace(-0.2, 0.2, 4):
         T = T_WORLD_BODY @ se3_exp(np.array([shift, 0.1 * shift, 0.0, 0.0, 0.0, shift]))
         points = scan(room, T, LidarPattern.rings(48, 720), rng, range_noise_m=0.0)
         local_map.insert(transform_points(T, points))
-    points = scan(room, T_WORLD_BODY, LidarPattern.rings(32, 512), rng, range_noise_m=0.0)
+    points = scan(room, T_WORLD_BODY, LidarPattern.rings(32, 512), rng, range_noise_m=0.01)
     turn = np.arctan2(points[:, 1], points[:, 0]) / (2.0 * np.pi)
-    return local_map, points, 0.1 * turn
+    return local_map, points, 0.1 * turn + 0.02
 
 
 def moved(points: Points, seconds: Floats, twist: Floats) -> Points:
@@ -60,14 +60,16 @@ def pose_and_lag(twist: Floats, debias: bool) -> tuple[Transform, Floats]:
 @pytest.mark.parametrize("axis", range(6))
 def test_a_wrong_velocity_moves_the_pose_by_the_lag(axis: int, debias: bool):
     """Deskewed with a velocity that is too large by δ, the scan is found at -L δ, in all axes."""
-    size = 0.3 if axis < 3 else 0.1
+    size = 0.4 if axis < 3 else 0.13
     (T_plus, lag), (T_minus, _) = (
         pose_and_lag(sign * size * np.eye(6)[axis], debias) for sign in (1.0, -1.0)
     )
     shift = se3_log(se3_inverse(T_minus) @ T_plus) / (2.0 * size)
     expected = -lag[:, axis]
-    assert np.abs(expected).max() > 1.5e-3, "nothing to see"
-    assert_allclose(shift, expected, atol=0.15 * np.abs(expected).max() + 3e-4)
+    # Registration itself is good to about 2 mm and 1 mrad here, other points matching each time.
+    assert np.abs(expected).max() > 0.015
+    assert_allclose(shift[:3], expected[:3], atol=0.002 / size)
+    assert_allclose(shift[3:], expected[3:], atol=0.001 / size)
 
 
 def hand_made(rng: np.random.Generator, weight: int, planes: int) -> Problem:
