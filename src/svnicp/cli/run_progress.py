@@ -41,6 +41,9 @@ class RunProgress:
         self, console: Console, inputs: RunInputs, max_scans: int | None, done: int
     ) -> None:
         self.watch = TellingWatch(console)
+        self.slowed_ns: set[int] = set()
+        """Stamps of the scans during which something was compiled [ns]."""
+        self._compiled_s = 0.0
         self._recent: deque[float] = deque(maxlen=RECENT_SCANS)
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(),
@@ -65,6 +68,9 @@ class RunProgress:
         """Count one scan, and show what it gave."""
         words = "waiting for the filter to start"
         if estimate is not None:
+            if self.watch.seconds > self._compiled_s:
+                self.slowed_ns.add(estimate.stamp_ns)
+            self._compiled_s = self.watch.seconds
             self._recent.append(sum(estimate.timing_s.values()))
             typical_s = float(np.median(self._recent))
             words = f"{time_in_words(typical_s)}/scan  {estimate_in_words(estimate)}"

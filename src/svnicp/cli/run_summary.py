@@ -2,6 +2,7 @@
 """A run in a few lines, told from its files: so a run that was resumed is summed up whole."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,13 +44,18 @@ class RunSummary:
     """Whether most scans were not used."""
 
 
-def summarise(record: RunRecord) -> RunSummary:
-    """Sum up what a run has left on disk."""
+def summarise(record: RunRecord, slowed_ns: Collection[int] = ()) -> RunSummary:
+    """Sum up what a run has left on disk.
+
+    Scans with these stamps [ns], during which something was compiled, do not count for the time.
+    """
     unused = Counter(scan.status for scan in record.scans if not Fate[scan.status.upper()].used)
     unused.pop("first", None)
     num_not_used = sum(unused.values())
     sigmas = (None, None) if record.absolute is None else largest_sigmas(record.absolute[-1])
     seconds = record.seconds
+    if seconds is not None and len(slowed_ns) < len(seconds):
+        seconds = seconds[~np.isin(record.trajectory.stamps_ns, list(slowed_ns))]
     return RunSummary(
         num_scans=len(record),
         num_not_used=num_not_used,
@@ -65,7 +71,9 @@ def summarise(record: RunRecord) -> RunSummary:
     )
 
 
-def summary_table(summary: RunSummary, imu_words: str, compile_s: float) -> Table:
+def summary_table(
+    summary: RunSummary, imu_words: str, voxel_size_m: float, compile_s: float
+) -> Table:
     """Return a summary for people."""
     table = show.plain_table()
     table.show_header = False
@@ -74,6 +82,7 @@ def summary_table(summary: RunSummary, imu_words: str, compile_s: float) -> Tabl
     table.add_row("scans", f"{summary.num_scans}, {unused_in_words(summary)}")
     table.add_row("path", f"{summary.path_m:.1f} m in {summary.duration_s:.1f} s")
     table.add_row("IMU", imu_words)
+    table.add_row("map", f"voxels of {voxel_size_m:.2g} m")
     if summary.scan_median_s is not None and summary.scan_p95_s is not None:
         typical, slow = time_in_words(summary.scan_median_s), time_in_words(summary.scan_p95_s)
         compiling = f", and {time_in_words(compile_s)} of compiling, once" if compile_s > 1 else ""

@@ -48,9 +48,10 @@ def run(command: RunCommand, command_line: str) -> int:
     if session.progress.num_estimates == 0:
         return _nothing_to_show(inputs, session, finished=finished)
     record = read_run(path)
-    summary = summarise(record)
+    summary = summarise(record, bar.slowed_ns)
     out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
-    out.print(summary_table(summary, inputs.imu_words, bar.watch.seconds))
+    voxel_size_m = session.odometry.config.map.voxel_size_m
+    out.print(summary_table(summary, inputs.imu_words, voxel_size_m, bar.watch.seconds))
     evaluation = _compare(inputs, record, out, told)
     out.print(f"\n{path}: {', '.join(sorted(_files(path)))}")
     if command.json is not None:
