@@ -93,13 +93,19 @@ def open_dataset(
         options = replace(options or OpenOptions(), **changes)
     except TypeError as error:
         raise ConfigError(f"open_dataset does not know this option: {error}.") from None
-    paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(each) for each in path]
-    if not paths:
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if not given or "" in given:
         raise DatasetError("No path was given; name a bag or a folder.")
+    paths = [_named(Path(each)) for each in given]
     for each in paths:
         if not each.exists():
             raise DatasetError(f"{each}: there is no such file or folder; check the path.")
     return _format_of(paths[0], options.kind).open(paths, options)
+
+
+def _named(path: Path) -> Path:
+    """Return the path itself, or with a name what has none: the present folder, or one above."""
+    return path if path.name not in ("", "..") else path.resolve()
 
 
 def _format_of(path: Path, kind: str | None) -> Format:
@@ -138,7 +144,7 @@ def _is_cloud_folder(path: Path) -> bool:
 def _open_bag(paths: list[Path], options: OpenOptions) -> Dataset:
     """Bag, with the ground truth that is given or lies beside it as NAME.gt.tum."""
     recording = RosBag(paths, options)
-    beside = paths[0].with_name(f"{paths[0].stem}.gt.tum")
+    beside = paths[0].parent / f"{paths[0].stem}.gt.tum"
     file = options.ground_truth or (beside if beside.is_file() else None)
     if file is None:
         return recording

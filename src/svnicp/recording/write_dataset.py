@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from svnicp.data.dataset import Dataset
+from svnicp.data.folders.kitti_notes import KittiNotes
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.data.trajectory import Trajectory
-from svnicp.data.trajectory_files import write_tum
+from svnicp.data.trajectory_files import tum_line, write_tum
 from svnicp.errors import DatasetError, InputError
 from svnicp.recording.appear_whole import appear_whole
 from svnicp.recording.bag_files import BagKind, write_bag
 from svnicp.recording.kitti_folder import write_kitti_folder, write_kitti_poses
+from svnicp.recording.replaceable import check_replaceable
 
 FORMATS = {
     "mcap": "one MCAP file, as ROS 2 and Foxglove read it (.mcap)",
@@ -67,7 +69,7 @@ def write_dataset(
     progress
         Called after every scan.
     overwrite
-        Whether to replace what is there.
+        Whether to replace a recording that is there; a folder only if all of it was written here.
 
     Returns
     -------
@@ -82,11 +84,14 @@ def write_dataset(
         If the dataset has no scans, or cannot be read.
     """
     path = Path(path)
+    path = path if path.name not in ("", "..") else path.resolve()
     chosen = _format(path, format)
-    truth_path = path.with_name(f"{path.stem if path.suffix in _SUFFIXES else path.name}.gt.tum")
+    is_folder = chosen not in _SUFFIXES.values()
+    truth_path = path.parent / f"{path.name if is_folder else path.stem}.gt.tum"
     truth = dataset.ground_truth
-    written = [path] if truth is None else [path, truth_path]
-    _check_free(written, overwrite=overwrite)
+    check_replaceable(path, is_folder=is_folder, overwrite=overwrite)
+    if truth is not None and not _is_already(truth_path, truth):
+        check_replaceable(truth_path, is_folder=False, overwrite=overwrite)
     with appear_whole(path) as place:
         if chosen == "kitti":
             _write_kitti(dataset, place, progress)
@@ -95,7 +100,7 @@ def write_dataset(
         if truth is not None:
             with appear_whole(truth_path) as truth_place:
                 write_tum(truth_place, truth)
-    return written
+    return [path] if truth is None else [path, truth_path]
 
 
 def _format(path: Path, format: str | None) -> str:
@@ -116,13 +121,13 @@ def _format(path: Path, format: str | None) -> str:
     return chosen
 
 
-def _check_free(paths: list[Path], *, overwrite: bool) -> None:
-    """Refuse paths that are taken or cannot be made."""
-    for path in paths:
-        if path.exists() and not overwrite:
-            raise InputError(f"{path}: it exists already; choose another name or overwrite it.")
-        if not path.parent.is_dir():
-            raise InputError(f"{path}: there is no folder {path.parent}; create it first.")
+def _is_already(path: Path, truth: Trajectory) -> bool:
+    """Whether a file is this ground truth, of the same measurements in another format."""
+    if not path.is_file():
+        return False
+    poses = zip(truth.stamps_ns, truth.T_world_body, strict=True)
+    text = "".join(tum_line(int(stamp_ns), T_world_body) for stamp_ns, T_world_body in poses)
+    return path.read_bytes() == text.encode("ascii")
 
 
 def _write_bag(dataset: Dataset, place: Path, chosen: str, progress: Progress | None) -> None:
@@ -149,6 +154,11 @@ def _write_kitti(dataset: Dataset, place: Path, progress: Progress | None) -> No
     if lost:
         log.warning("%s: KITTI has no place for %s; a bag has.", place.name, " and ".join(lost))
     stamps_ns = write_kitti_folder(place, _watched(dataset, dataset.scans(), progress))
+    distorted = first is not None and first.point_times_ns is not None
+    notes = KittiNotes(
+        sensor=dataset.info().sensor, motion_compensated=False if distorted else None
+    )
+    notes.write(place)
     truth = dataset.ground_truth
     if truth is None or truth.position_only:
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """KITTI odometry: velodyne/*.bin, times.txt, calib.txt, and the poses of the left camera.
 
-The benchmark's scans are already corrected for the motion of the car, and there is no IMU: the body
-is the LiDAR. Poses are of camera 0 in its first frame; calib.txt takes them to the LiDAR.
+The benchmark's scans are already corrected for the motion of the car (a folder of ours says what
+holds for its own), and there is no IMU: the body is the LiDAR. Poses are of camera 0 in its first frame; calib.txt takes them to the LiDAR.
 """
 
 import os
@@ -15,6 +15,7 @@ from svnicp.data.dataset import Finding
 from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.folders.clouds import scan_reader, truth_finding
 from svnicp.data.folders.find_files import find_clouds, first_existing
+from svnicp.data.folders.kitti_notes import read_kitti_notes
 from svnicp.data.folders.options import FolderOptions
 from svnicp.data.folders.scan_folder import FolderParts, ScanFolder
 from svnicp.data.folders.scan_times import TimedFiles, timed_files
@@ -52,11 +53,7 @@ class KittiOdometry(ScanFolder):
         read, read_findings = scan_reader(clouds, options)
         truth, truth_findings = _ground_truth(root, files, options)
         body = Finding("extrinsics", "there is no IMU: the body is the LiDAR", "", "")
-        deskewed = Finding(
-            "motion distortion",
-            "none to correct: the benchmark's scans are already motion-compensated",
-            "KITTI odometry layout",
-        )
+        notes, deskewed = read_kitti_notes(root)
         super().__init__(
             FolderParts(
                 name=f"kitti_{root.resolve().name}",
@@ -66,7 +63,7 @@ class KittiOdometry(ScanFolder):
                 T_body_lidar=np.eye(4),
                 ground_truth=truth,
                 findings=(*clouds.findings, *read_findings, body, deskewed, *truth_findings),
-                sensor="HDL-64E",
+                sensor=notes.sensor,
             )
         )
 
