@@ -6,14 +6,19 @@ lie within the map radius, never on how long the drive was. The work is in ``ker
 and ``kernels.planes``; this class owns the arrays and grows them.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from svnicp.arrays import Floats, Integers, Points
-from svnicp.config import MapConfig
+from svnicp.config import Config, MapConfig
+from svnicp.errors import InputError
 from svnicp.kernels import planes, shared_planes, voxel_map
 from svnicp.kernels.voxel_map import EMPTY, VoxelArrays
+from svnicp.local_map.cloud_check import as_numbers, as_points, check_cloud, points_in_words
 
 
 class Neighbours(NamedTuple):
@@ -26,13 +31,22 @@ class Neighbours(NamedTuple):
 
 
 class VoxelMap:
-    """Voxel hash map of points with plane fits."""
+    """Voxel hash map of points with plane fits.
 
-    def __init__(self, config: MapConfig) -> None:
-        self.config = config
+    ``config`` is a ``MapConfig``, or a ``Config`` whose ``map`` is taken; the default if left out.
+    """
+
+    def __init__(self, config: MapConfig | Config | None = None) -> None:
+        self.config = _map_config(config)
         self.num_voxels = 0
         self.epoch = 0
-        self._voxels = _allocate(1024, config)
+        self._voxels = _allocate(1024, self.config)
+
+    def __repr__(self) -> str:
+        return (
+            f"<VoxelMap: {points_in_words(len(self))} in {self.num_voxels} voxels of "
+            f"{self.config.voxel_size_m:g} m, {self.nbytes / 1e6:.1f} MB>"
+        )
 
     def __len__(self) -> int:
         """Return the number of stored points."""
@@ -43,12 +57,18 @@ class VoxelMap:
         """Memory held by the map's arrays [bytes]."""
         return sum(array.nbytes for array in self._voxels)
 
-    def insert(self, points: Points) -> float:
+    def insert(self, points: npt.ArrayLike) -> float:
         """Add (n, 3) points in the map's frame; later arrivals in a cell only add evidence.
 
         Returns the share of new voxels among those that the points reached: 1 in an empty map.
+
+        Raises
+        ------
+        InputError
+            If they are not (n, 3) finite coordinates within the supported range; nothing is stored.
+
         """
-        points = np.ascontiguousarray(points, dtype=np.float64)
+        points = check_cloud("points", points, 0)
         start, reached, before = 0, 0, self.num_voxels
         while True:
             self.num_voxels, start, more = voxel_map.insert_points(
@@ -64,18 +84,20 @@ class VoxelMap:
 
     def prune(self, center: Floats, radius_m: float) -> None:
         """Forget voxels farther than radius_m from center (3,), and give back spare memory."""
+        center = as_numbers("center", "a (3,) array", center)
+        if center.shape != (3,) or not np.isfinite(center).all():
+            raise InputError(f"center must be three finite coordinates, got shape {center.shape}")
         self.num_voxels = voxel_map.prune_far(
-            self._voxels, self.num_voxels, np.asarray(center, dtype=np.float64), float(radius_m),
-            self.config.voxel_size_m,
+            self._voxels, self.num_voxels, center, float(radius_m), self.config.voxel_size_m
         )  # fmt: skip
         if len(self._voxels.keys) > 4 * self.num_voxels + 4096:
             self._resize(int(1.6 * self.num_voxels) + 1024)
 
-    def nearest(self, queries: Points, count: int, max_distance_m: float) -> Neighbours:
+    def nearest(self, queries: npt.ArrayLike, count: int, max_distance_m: float) -> Neighbours:
         """The ``count`` nearest stored points of each query (Q, 3), exact within the distance."""
         found = voxel_map.nearest(
-            self._voxels, self.config.voxel_size_m, np.ascontiguousarray(queries, dtype=np.float64),
-            count, float(max_distance_m),
+            self._voxels, self.config.voxel_size_m, as_points("queries", queries), count,
+            float(max_distance_m),
         )  # fmt: skip
         return Neighbours(*found)
 
@@ -134,6 +156,20 @@ class VoxelMap:
             new[: self.num_voxels] = old[: self.num_voxels]
         voxel_map.rebuild_table(grown, self.num_voxels)
         self._voxels = grown
+
+
+def _map_config(config: MapConfig | Config | None) -> MapConfig:
+    """The map's own parameters out of what was handed in."""
+    if config is None:
+        return MapConfig()
+    if isinstance(config, Config):
+        return config.map
+    if not isinstance(config, MapConfig):
+        raise InputError(
+            f"VoxelMap needs a MapConfig or a Config, got a {type(config).__name__}; use "
+            "VoxelMap() or VoxelMap(Config.preset('paper'))"
+        )
+    return config
 
 
 def _allocate(capacity: int, config: MapConfig) -> VoxelArrays:

@@ -6,6 +6,8 @@ with the map it keeps: thin the source, locate the mode, let the particles explo
 around it, summarise.
 """
 
+from __future__ import annotations
+
 import dataclasses
 from types import ModuleType
 
@@ -15,10 +17,18 @@ import numpy.typing as npt
 from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import Config, PriorConfig
 from svnicp.local_map import VoxelMap
+from svnicp.local_map.cloud_check import check_cloud
 from svnicp.registration import gauss_newton, stein_icp, svgd, svn
 from svnicp.registration.backend import Array, Backend, make_backend
 from svnicp.registration.candidates import spread_source
-from svnicp.registration.inputs import check_cloud, check_covariance, check_transform
+from svnicp.registration.inputs import (
+    check_config,
+    check_covariance,
+    check_map,
+    check_point_seconds,
+    check_rng,
+    check_transform,
+)
 from svnicp.registration.lag import lag_matrix
 from svnicp.registration.locate import Located, locate, stay
 from svnicp.registration.particles import start_offsets
@@ -81,7 +91,7 @@ def register(
         When an input cannot be used at all; the message says why and what to do.
 
     """
-    config = config if config is not None else Config.preset("default")
+    config, rng = check_config(config), check_rng(rng)
     target_points = check_cloud("target", target, config.match.min_matches)
     local_map = VoxelMap(config.map)
     local_map.insert(target_points)
@@ -106,14 +116,15 @@ def register_in_map(
     ``point_seconds`` (n,): when each point was taken, relative to the time that it was deskewed to;
     the result then has ``lag``.
     """
-    config = config if config is not None else Config.preset("default")
-    rng = rng if rng is not None else np.random.default_rng(0)
+    config, rng, local_map = check_config(config), check_rng(rng), check_map(local_map)
     guess = check_transform("T_target_source", T_target_source)
     if prior_covariance is None:
         covariance = _default_prior(config.prior)
     else:
         covariance = check_covariance("prior_covariance", prior_covariance)
     points = check_cloud("source", source, config.match.min_matches)
+    if point_seconds is not None:
+        point_seconds = check_point_seconds(point_seconds, len(points))
     spread = spread_source(points, config.source)
     find = stay if config.stein.start == "box" else locate
     located = find(local_map, points[spread], guess, covariance, config)
