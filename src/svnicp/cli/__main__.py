@@ -5,6 +5,7 @@ An error made on purpose is one sentence on stderr; with ``--debug`` the traceba
 Any other exception is a bug and shows itself as one.
 """
 
+import errno
 import importlib
 import io
 import logging
@@ -28,6 +29,9 @@ COMMANDS = {
     "scenarios": "list the simulated scenarios and draw their maps",
 }
 """Each command, which is also the name of its module, and what it is for."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Why a disk does not take what is printed into a file."""
 
 HELP = """\
 usage: svnicp COMMAND ...
@@ -69,10 +73,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("svnicp: interrupted", file=sys.stderr)
             return INTERRUPTED
         except BrokenPipeError:
-            # Python flushes stdout once more on exit; let that go nowhere instead of failing again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_stdout()
             return CLOSED_PIPE
+        except OSError as error:
+            if error.errno not in FULL or error.filename is not None:
+                raise
+            _discard_stdout()
+            print(
+                f"svnicp: error: the output cannot be written ({error.strerror}); make room or "
+                "send it elsewhere.",
+                file=sys.stderr,
+            )
+            return WRONG_INPUT
         return code
+
+
+def _discard_stdout() -> None:
+    """Let what Python flushes on exit go nowhere, instead of failing again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

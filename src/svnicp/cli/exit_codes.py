@@ -9,3 +9,5 @@ INTERRUPTED = 130
 """Ctrl-C, as a shell would report it."""
 CLOSED_PIPE = 141
 """The reader of our output went away, as a shell would report it."""
+TERMINATED = 143
+"""SIGTERM, as a shell would report it."""

@@ -5,9 +5,6 @@ Numba compiles each function the first time it is used on a machine and keeps th
 a minute or two, once, during which a silent program looks broken.
 """
 
-import os
-import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +13,7 @@ from contextlib import contextmanager
 from numba.core import event
 from rich.console import Console
 
-from svnicp.cli.exit_codes import INTERRUPTED
+from svnicp.cli.interrupts import end_on_signals
 
 COMPILING = "compiling for this machine, once (a minute or two)"
 PATIENCE_S = 2.0
@@ -66,36 +63,12 @@ def patience(console: Console, doing: str) -> Iterator[CompileWatch]:
     event.register("numba:compile", watch)
     teller.start()
     try:
-        with _stop_on_interrupt(console):
+        with end_on_signals(console):
             yield watch
     finally:
         event.unregister("numba:compile", watch)
         finished.set()
         teller.join()
-
-
-@contextmanager
-def _stop_on_interrupt(console: Console) -> Iterator[None]:
-    """End the program on Ctrl-C, at once.
-
-    A KeyboardInterrupt that falls into one of LLVM's callbacks is swallowed there and the
-    compilation goes on. No file is being written here, so there is nothing to tidy up but the
-    cursor that a spinner hides.
-    """
-
-    def stop(*_: object) -> None:
-        cursor = b"\x1b[?25h\n" if console.is_terminal else b""
-        os.write(sys.stderr.fileno(), cursor + b"svnicp: interrupted\n")
-        os._exit(INTERRUPTED)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread gets signals
-        return
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _tell(console: Console, watch: CompileWatch, doing: str, finished: threading.Event) -> None:

@@ -56,14 +56,17 @@ def main(words: Sequence[str]) -> int:
 
 def _run(command: SimulateCommand) -> int:
     """Simulate and write, with a bar on stderr in a terminal."""
+    from svnicp.cli.interrupts import end_on_signals  # noqa: PLC0415
     from svnicp.recording import write_dataset  # noqa: PLC0415
+    from svnicp.recording.appear_whole import remove_unfinished  # noqa: PLC0415
     from svnicp.simulation.simulate import simulate  # noqa: PLC0415
 
-    dataset = simulate(
-        command.name, command.seed, command.duration, full=command.full, rig=command.rig
-    )
     console = show.console(sys.stderr, quiet=command.quiet)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    bar = Progress(console=console, transient=True, disable=not console.is_terminal)
+    with end_on_signals(console, remove_unfinished), bar:
+        dataset = simulate(
+            command.name, command.seed, command.duration, full=command.full, rig=command.rig
+        )
         task = bar.add_task(f"simulating {command.name}", total=None)
         written = write_dataset(
             dataset,

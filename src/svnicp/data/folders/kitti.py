@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """KITTI odometry: velodyne/*.bin, times.txt, calib.txt, and the poses of the left camera.
 
-The benchmark's scans are already corrected for the motion of the car (a folder of ours says what
-holds for its own), and there is no IMU: the body is the LiDAR. Poses are of camera 0 in its first frame; calib.txt takes them to the LiDAR.
+The benchmark's scans are already corrected for the motion of the car; a folder that we wrote says
+what holds for its own. There is no IMU: the body is the LiDAR. Poses are of camera 0 in its first
+frame; calib.txt takes them to the LiDAR.
 """
 
 import os
