@@ -238,3 +238,29 @@ def test_gravity_is_a_state_only_on_request(estimate_gravity: bool, rng: np.rand
     eskf.correct(0.05 * rng.normal(size=6), np.eye(6) * 1e-6)
     moved_by = np.linalg.norm(eskf.gravity - start.gravity)
     assert (moved_by > 1e-4) == estimate_gravity
+
+
+def test_rest_is_assumed_unless_scans_contradict(rng: np.random.Generator):
+    """A velocity that may be zero becomes zero; one that cannot be stays as it is."""
+    slow, fast = busy_filter(rng), busy_filter(rng)
+    slow.velocity, fast.velocity = np.array([0.05, 0.0, 0.02]), np.array([0.0, 0.6, 0.0])
+    before, covariance = state_of(fast), fast.covariance.copy()
+    assert slow.stop()
+    assert np.linalg.norm(slow.velocity) < 5e-3
+    assert np.all(np.sqrt(np.diag(slow.covariance)[VELOCITY]) < 0.0101)
+    assert not fast.stop()
+    assert_allclose(difference(state_of(fast), before), 0.0, atol=1e-14)
+    assert_array_equal(fast.covariance, covariance)
+
+
+def test_rest_is_conditioning_on_no_velocity():
+    """Standing still teaches whatever correlates with the velocity, as a measurement would."""
+    eskf = busy_filter(np.random.default_rng(2))
+    eskf.velocity = np.full(3, 1e-6)
+    B = np.zeros((3, SIZE))
+    B[:, VELOCITY] = np.eye(3)
+    mean, covariance = information_update(eskf.covariance, B, np.eye(3) * 1e-4, -eskf.velocity)
+    before = state_of(eskf)
+    assert eskf.stop(0.01)
+    assert_allclose(difference(state_of(eskf), before), mean, rtol=1e-3, atol=1e-12)
+    assert_allclose(eskf.covariance, covariance, atol=1e-7)

@@ -14,7 +14,7 @@ import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.data.imu_noise import ImuNoise
-from svnicp.inertial.start import CERTAIN, Start
+from svnicp.inertial.start import CERTAIN, REST_VELOCITY_STD, Start
 from svnicp.kernels.inertial import navigate
 from svnicp.lie import (
     hat,
@@ -133,18 +133,39 @@ class Eskf:
         was deskewed, adds to it. Joseph's form; the reset of the rotation error carries the
         covariance along.
         """
-        B, P = self.pose_jacobian, self.covariance
+        B, to_pose = self.pose_jacobian, self.pose_jacobian
         if velocity_lag is not None:
             B[:, VELOCITY] = velocity_lag @ self.rotation.T
             B[:, ROTATION] += velocity_lag @ hat(self.rotation.T @ self.velocity)
-        S = B @ P @ B.T + measurement_cov
-        K = np.linalg.solve(S, B @ P).T
+        gain, nis = self._fuse(B, innovation, measurement_cov)
+        return Correction(to_pose @ gain, innovation, nis)
+
+    def stop(self, velocity_std: float = REST_VELOCITY_STD, doubt_sigma: float = 4.0) -> bool:
+        """Take the body as standing still, unless what scans told of its velocity contradicts.
+
+        An IMU cannot tell rest from a steady ride. Where scans cannot either, rest is assumed.
+        Returns whether it was.
+        """
+        B = np.zeros((3, SIZE))
+        B[:, VELOCITY] = np.eye(3)
+        noise = np.eye(3) * velocity_std**2
+        spread = self.covariance[VELOCITY, VELOCITY] + noise
+        squared = float(self.velocity @ np.linalg.solve(spread, self.velocity))
+        if squared > 3.0 + doubt_sigma * np.sqrt(6.0):
+            return False
+        self._fuse(B, -self.velocity, noise)
+        return True
+
+    def _fuse(self, B: Floats, innovation: Floats, noise: Covariance) -> tuple[Floats, float]:
+        """Condition on innovation = B error + noise; returns the gain (24, n) and the NIS."""
+        P = self.covariance
+        S = B @ P @ B.T + noise
+        K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
         rest = np.eye(SIZE) - K @ B
-        P = rest @ P @ rest.T + K @ measurement_cov @ K.T
+        P = rest @ P @ rest.T + K @ noise @ K.T
         nis = float(innovation @ np.linalg.solve(S, innovation))
-        gain = self.pose_jacobian @ K
         self._inject(K @ innovation, 0.5 * (P + P.T))
-        return Correction(gain, innovation, nis)
+        return K, nis
 
     def _inject(self, error: Floats, covariance: Floats) -> None:
         """Move the nominal state by the estimated error, and the covariance to its new tangent.

@@ -17,6 +17,8 @@ from svnicp.lie import so3_exp
 
 CERTAIN = 1e-12
 """Variance of what is so by definition."""
+REST_VELOCITY_STD = 0.01
+"""How fast a body at rest may move [m/s]."""
 LEVELLING_STD = 2e-3
 """What averaging at rest leaves unknown of gravity, vibration and settling included [m/s^2]."""
 MOVING_TILT_STD = 1.0
@@ -62,8 +64,14 @@ def at_rest(readings: Floats, config: InertialConfig) -> bool:
     )
 
 
-def start_at_rest(readings: Floats, config: InertialConfig) -> Start:
-    """Start from readings (n, 6) at rest: gyroscope first [rad/s], [m/s^2]."""
+def start_at_rest(
+    readings: Floats, config: InertialConfig, velocity_std: float = REST_VELOCITY_STD
+) -> Start:
+    """Start from readings (n, 6) at rest: gyroscope first [rad/s], [m/s^2].
+
+    A steady ride gives the same readings: with a larger ``velocity_std`` [m/s] gravity and biases
+    are taken from them all the same, and scans tell the velocity; see ``Eskf.stop``.
+    """
     mean, spread = readings.mean(axis=0), readings.std(axis=0)
     force = float(np.linalg.norm(mean[3:]))
     up_body = mean[3:] / force
@@ -75,7 +83,7 @@ def start_at_rest(readings: Floats, config: InertialConfig) -> Start:
     return Start(
         rotation=rotation,
         velocity=np.zeros(3),
-        velocity_cov=np.eye(3) * 0.01**2,
+        velocity_cov=np.eye(3) * velocity_std**2,
         gyro_bias=mean[:3].copy(),
         gyro_bias_var=(3e-5) ** 2 + 4.0 * float(np.mean(spread[:3] ** 2)) / len(readings),
         accel_bias=(force - config.gravity_m_s2) * up_body,
