@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from svnicp.arrays import Covariance, Floats, Transform
-from svnicp.config import Config, PriorConfig
+from svnicp.config import Config, PriorConfig, SteinConfig
 from svnicp.local_map import VoxelMap
 from svnicp.local_map.cloud_check import check_cloud
 from svnicp.registration import gauss_newton, stein_icp, svgd, svn
@@ -161,8 +161,7 @@ def _explore(
                 float(info.step_norm), float(info.step_sigma), float(info.kernel_trace), poses
             )
         )
-        size = history[-1].step_sigma if config.stein.stop == "sigma" else history[-1].step_norm
-        if size < config.stein.tolerance:
+        if _meets_tolerance(history[-1], config.stein):
             break
     mean_hessian = backend.get(mean_hessian)
     particles = _poses(located, algorithm, backend, state.offsets)
@@ -194,8 +193,13 @@ def _summarise(
         laplace_covariance=laplace, particles=particles,
         status=_status(located, history, weak != [], config), weak_directions=weak,
         iterations=len(history), num_matches=located.num_matches, residual_scale=located.scale,
-        history=history,
+        history=history, hit_limit=not _meets_tolerance(history[-1], config.stein),
     )  # fmt: skip
+
+
+def _meets_tolerance(last: Iteration, config: SteinConfig) -> bool:
+    """Whether an iteration moved the particles so little that it is the last."""
+    return (last.step_sigma if config.stop == "sigma" else last.step_norm) < config.tolerance
 
 
 def _status(located: Located, history: list[Iteration], weak: bool, config: Config) -> Status:
@@ -204,7 +208,7 @@ def _status(located: Located, history: list[Iteration], weak: bool, config: Conf
         return Status.LOW_OVERLAP
     if located.scale > POOR_SCALE:
         return Status.POOR_FIT
-    if config.stein.stop == "sigma" and not history[-1].step_sigma <= UNSETTLED_SIGMA:
+    if not history[-1].step_sigma <= UNSETTLED_SIGMA:
         return Status.NOT_CONVERGED
     return Status.WEAK if weak else Status.CONVERGED
 

@@ -8,8 +8,14 @@ class Status(enum.Enum):
     """Outcome of a registration; the value is the human message."""
 
     CONVERGED = "converged"
-    WEAK = "converged, but some directions are hardly constrained by the scan: see weak_directions"
-    NOT_CONVERGED = "the particles were still moving when the iterations ran out: trust it less"
+    WEAK = (
+        "converged, but in some directions the scan adds little to the guess: there the pose is "
+        "hardly better than that"
+    )
+    NOT_CONVERGED = (
+        "the particles were still moving at the end, by a good part of a sigma a step: allow more "
+        "iterations, or trust the pose less"
+    )
     POOR_FIT = (
         "residuals are far larger than the sensor noise explains: a wrong match, moving objects, "
         "or range_noise_m set too small; do not trust the pose"
