@@ -30,7 +30,7 @@ def test_spread_keeps_about_the_number_asked_for(seed: int, leaf: float, share: 
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(2000, 3)) * rng.choice([0.3, 3.0, 30.0], size=(2000, 1))
     count = int(share * len(points))
-    kept = spread(points, leaf, count)
+    kept = spread(points, leaf, count, 1.0)
     assert abs(len(kept) - count) <= max(0.03 * count, 1.0)
     assert_ascending(kept)
 
@@ -38,7 +38,7 @@ def test_spread_keeps_about_the_number_asked_for(seed: int, leaf: float, share: 
 @pytest.mark.parametrize("count", [0, 1, 50])
 def test_all_points_are_kept_when_there_are_few(count: int, rng: np.random.Generator):
     """A cloud that is not larger than asked for is left alone."""
-    assert_array_equal(spread(rng.normal(size=(count, 3)), 0.5, 50), np.arange(count))
+    assert_array_equal(spread(rng.normal(size=(count, 3)), 0.5, 50, 1.0), np.arange(count))
 
 
 @settings(max_examples=30)
@@ -58,7 +58,7 @@ def test_leaves_are_the_cubes_of_the_grid(seed: int, far: float):
 def test_crowded_points_are_kept_in_inverse_proportion(rng: np.random.Generator):
     """The chance to be kept is one share over the number of points in the 27 leaves around."""
     points = rng.uniform(0.0, 1.0, size=(2000, 3)) * rng.choice([0.5, 1.0, 3.0], size=(2000, 1))
-    kept = spread(points, 0.5, 150)
+    kept = spread(points, 0.5, 150, 1.0)
     chances = 1.0 / crowds(points, 0.5)
     assert 150.0 * chances.max() < chances.sum()
     for group in np.array_split(np.argsort(chances), 5):
@@ -72,7 +72,7 @@ def test_dense_and_sparse_halves_keep_equal_counts_per_area(rng: np.random.Gener
     dense = rng.uniform(0.0, 1.0, size=(50_000, 3)) * [10.0, 10.0, 0.0]
     sparse = rng.uniform(0.0, 1.0, size=(500, 3)) * [-10.0, 10.0, 0.0]
     points = rng.permutation(np.concatenate([dense, sparse]))
-    kept = points[spread(points, 1.0, 300)]
+    kept = points[spread(points, 1.0, 300, 1.0)]
     share = np.mean(kept[:, 0] > 0.0)
     # 300 coin flips have a standard deviation of 0.03.
     assert abs(share - 0.5) < 0.09
@@ -97,7 +97,7 @@ def test_spread_does_not_prefer_outliers(rng: np.random.Generator):
     offsets, tilts, tilts_of_leaves = [], [], []
     for _ in range(30):
         points, along, residual = oblique_wall(rng)
-        kept = spread(points, 0.5, 400)
+        kept = spread(points, 0.5, 400, 1.0)
         offsets.append(residual[kept].mean())
         tilts.append(np.polyfit(along[kept], residual[kept], 1)[0])
         _, firsts = np.unique(count_leaves(points, 0.5)[0], return_index=True)

@@ -76,6 +76,9 @@ class SourceConfig:
     """A larger cloud is first thinned evenly in its order to about this many points."""
     spread_leaf_m: float = 0.5
     """Neighbourhood in which the crowd of points is counted for even spreading [m]."""
+    sparse_points: float = 60.0
+    """Points around which fewer are counted than this are less likely to be used: there is no
+    surface to be matched."""
     keep_rare_normals: bool = True
     """Keep rare directions of the normal whole and thin the common ones."""
 
@@ -83,6 +86,7 @@ class SourceConfig:
         require(self.max_points >= 20, "source.max_points", "at least 20", self.max_points)
         require(self.search_factor >= 1, "source.search_factor", "at least 1", self.search_factor)
         require(self.spread_leaf_m > 0, "source.spread_leaf_m", "positive", self.spread_leaf_m)
+        require(self.sparse_points >= 1, "source.sparse_points", "at least 1", self.sparse_points)
         require_finite("source", self)
 
 

@@ -54,29 +54,31 @@ def count_leaves(points, leaf):
 
 
 @njit()
-def spread(points, leaf, count):
+def spread(points, leaf, count, sparse):
     """Indices of about ``count`` points, evenly over the surfaces rather than over the beams.
 
-    A point is kept with probability proportional to one over the number of points in the 27
-    leaves around it, by systematic sampling in the order given. Keeping "one per
-    leaf" instead would prefer outliers: a leaf that only noise reaches always keeps its point, and
-    a wall that runs obliquely through the leaves then pulls the rotation.
+    A point is kept with probability proportional to one over its crowd, the number of points in the
+    27 leaves around it, by systematic sampling in the order given. Where the crowd is smaller than
+    ``sparse`` no surface can be told, and the probability falls with its share of that. Keeping
+    "one per leaf" instead would prefer outliers: a leaf that only noise reaches always keeps its
+    point, and a wall that runs obliquely through the leaves then pulls the rotation.
     """
     if len(points) <= count:
         return np.arange(len(points))
     places, table = count_leaves(points, leaf)
-    crowd = np.zeros(len(points))
-    crowd_at = np.zeros(len(table))
+    chances = np.empty(len(points))
+    chance_at = np.zeros(len(table))
     for n in range(len(points)):
         place = places[n]
-        if crowd_at[place] == 0.0:
-            crowd_at[place] = _crowd(table, table[place, 0])
-        crowd[n] = crowd_at[place]
-    share = _share_for(crowd, count)
+        if chance_at[place] == 0.0:
+            crowd = _crowd(table, table[place, 0])
+            chance_at[place] = min(1.0, crowd / sparse) ** 2 / crowd
+        chances[n] = chance_at[place]
+    share = _share_for(chances, count)
     kept = np.empty(len(points), dtype=np.int64)
     used, passed = 0, 0.5
     for n in range(len(points)):
-        passed += min(1.0, share / crowd[n])
+        passed += min(1.0, share * chances[n])
         if passed >= 1.0:
             passed -= 1.0
             kept[used] = n
@@ -98,15 +100,15 @@ def _crowd(table, key):
 
 
 @njit()
-def _share_for(crowd, count):
-    """Points to keep per neighbourhood so that about ``count`` are kept in all."""
-    low, high = 0.0, crowd.max()
+def _share_for(chances, count):
+    """Factor of the chances with which about ``count`` points are kept in all."""
+    low, high = 0.0, 1.0 / chances.min()
     share = high
     for _ in range(40):
         share = 0.5 * (low + high)
         expected = 0.0
-        for n in range(len(crowd)):
-            expected += min(1.0, share / crowd[n])
+        for n in range(len(chances)):
+            expected += min(1.0, share * chances[n])
         if abs(expected - count) < 0.002 * count:
             break
         if expected < count:

@@ -14,6 +14,7 @@ from svnicp.arrays import Floats
 from svnicp.config import BackendConfig
 from svnicp.kernels import linearise as compiled
 from svnicp.kernels import stein
+from svnicp.registration.euler_chart import rotation_chart
 from svnicp.registration.problem import Problem
 from svnicp.registration.robust import Efficiency
 
@@ -59,6 +60,18 @@ class Backend(Protocol):
 
     def median_squared_distance(self, offsets: Array) -> Array:
         """Median squared Euclidean distance between different particles (K, 6)."""
+        ...
+
+    def identity(self) -> Array:
+        """The identity (6, 6)."""
+        ...
+
+    def rotation_chart(self, offsets: Array) -> tuple[Array, Array]:
+        """Offsets (K, 6) with Euler angles in the rotation-vector chart, and the derivative."""
+        ...
+
+    def numbers(self, *scalars: Array) -> list[float]:
+        """Scalars as Python numbers, waiting for the device once."""
         ...
 
 
@@ -107,6 +120,18 @@ class NumbaBackend:
         """Median squared Euclidean distance between different particles (K, 6)."""
         first, second = np.triu_indices(len(offsets), k=1)
         return np.median(((offsets[first] - offsets[second]) ** 2).sum(axis=1))
+
+    def identity(self) -> Floats:
+        """The identity (6, 6)."""
+        return np.eye(6)
+
+    def rotation_chart(self, offsets: Floats) -> tuple[Floats, Floats]:
+        """Offsets (K, 6) with Euler angles in the rotation-vector chart, and the derivative."""
+        return rotation_chart(offsets)
+
+    def numbers(self, *scalars: Floats) -> list[float]:
+        """Scalars as Python numbers."""
+        return [float(scalar) for scalar in scalars]
 
 
 def mini_batch(problem: Loaded, number: int, size: int) -> Loaded:

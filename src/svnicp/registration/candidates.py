@@ -37,7 +37,8 @@ def spread_source(source: Points, config: SourceConfig) -> Integers:
     """Indices of an evenly spread subset of the source, larger than needed by ``search_factor``."""
     count = int(config.search_factor * config.max_points)
     stride = max(1, len(source) // max(config.scan_points, count))
-    return stride * thinning.spread(source[::stride], config.spread_leaf_m, count)
+    sparse = config.sparse_points / stride
+    return stride * thinning.spread(source[::stride], config.spread_leaf_m, count, sparse)
 
 
 def find_candidates(

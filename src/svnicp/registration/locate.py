@@ -49,8 +49,8 @@ class Located(NamedTuple):
     scale: float
     """Residuals over what their variances explain; 1 is as expected."""
     num_matches: int
-    matched_share: float
-    """Share of the spread source points that found a usable map point."""
+    overlap: float
+    """Share of the spread source points that have a map point within reach."""
     rounds: int
     kept: Integers
     """(N,) which of the source points are in the problem."""
@@ -86,8 +86,7 @@ def locate(
     last = _linearised(candidates, T, guess, prior_covariance, config, reach)
     if last is None:
         return None
-    share = len(keep) / min(len(source), config.source.max_points)
-    return _located(T, candidates, last, config, reach, (share, rounds, keep))
+    return _located(T, candidates, last, config, reach, (_overlap(nearest), rounds, keep))
 
 
 def stay(
@@ -95,13 +94,13 @@ def stay(
 ) -> Located | None:
     """The problem around the guess itself, for particles that find their own way (the paper)."""
     reach = config.match.max_distance_m
-    keep = choose_points(find_candidates(local_map, source, guess, config, reach, 1), guess, config)
+    nearest = find_candidates(local_map, source, guess, config, reach, 1)
+    keep = choose_points(nearest, guess, config)
     candidates = find_candidates(local_map, source[keep], guess, config, reach)
     step = _linearised(candidates, guess, guess, prior_covariance, config, reach)
     if step is None:
         return None
-    share = len(keep) / min(len(source), config.source.max_points)
-    return _located(guess, candidates, step, config, reach, (share, 1, keep))
+    return _located(guess, candidates, step, config, reach, (_overlap(nearest), 1, keep))
 
 
 def _walk(
@@ -187,6 +186,11 @@ def _located(
 def _prior_at(T: Transform, guess: Transform, covariance: Floats, config: Config) -> Prior:
     """The prior seen from pose T; flat when the configuration does not use one."""
     return gaussian_prior(guess, covariance, T) if config.prior.use else flat_prior()
+
+
+def _overlap(nearest: Candidates) -> float:
+    """Share of source points that have any candidate."""
+    return float(np.mean(np.isfinite(nearest.rows[:, 0, 0])))
 
 
 def _subset(candidates: Candidates, keep: Integers) -> Candidates:

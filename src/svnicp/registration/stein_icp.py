@@ -12,8 +12,8 @@ import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.config import SteinConfig
-from svnicp.lie import so3_log, so3_right_jacobian_inverse
 from svnicp.registration.backend import Array, Backend, Loaded
+from svnicp.registration.euler_chart import rotation_chart
 from svnicp.registration.stein_kernel import isotropic_metric
 from svnicp.registration.svgd import SvgdState, adam_step
 from svnicp.registration.svn import SvnInfo
@@ -50,9 +50,8 @@ def step(
 ) -> tuple[SteinIcpState, SvnInfo]:
     """Move all particles once on the next mini-batch."""
     batch = backend.mini_batch(problem, state.iteration, config.batch_size)  # Eq. (8)
-    vectors, chain = _rotation_chart(backend.get(state.offsets))
-    gradients, hessians = backend.linearise(batch, backend.put(vectors))
-    chain = backend.put(chain)
+    vectors, chain = backend.rotation_chart(state.offsets)
+    gradients, hessians = backend.linearise(batch, vectors)
     gradients = (gradients[:, None, :] @ chain)[:, 0, :]
     mean_hessian = hessians.mean(0)
     metric = isotropic_metric(backend, state.offsets)
@@ -69,26 +68,4 @@ def step(
 
 def rotation_vectors(offsets: Floats) -> Floats:
     """Offsets (K, 6) with Euler angles as offsets with rotation vectors."""
-    return _rotation_chart(offsets)[0]
-
-
-def _rotation_chart(offsets: Floats) -> tuple[Floats, Floats]:
-    """Offsets (K, 6) in the rotation-vector chart, and the derivative (K, 6, 6) of the change."""
-    roll, pitch, yaw = offsets[:, 3], offsets[:, 4], offsets[:, 5]
-    zero, one = np.zeros_like(roll), np.ones_like(roll)
-    sr, cr, sp, cp, sy, cy = (f(a) for a in (roll, pitch, yaw) for f in (np.sin, np.cos))
-    rotation = np.stack([
-        np.stack([cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr], -1),
-        np.stack([sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], -1),
-        np.stack([-sp, cp * sr, cp * cr], -1),
-    ], -2)  # fmt: skip
-    rates = np.stack([
-        np.stack([one, zero, -sp], -1),
-        np.stack([zero, cr, cp * sr], -1),
-        np.stack([zero, -sr, cp * cr], -1),
-    ], -2)  # fmt: skip
-    phi = so3_log(rotation)
-    chain = np.zeros((len(offsets), 6, 6))
-    chain[:, :3, :3] = np.eye(3)
-    chain[:, 3:, 3:] = so3_right_jacobian_inverse(phi) @ rates
-    return np.concatenate([offsets[:, :3], phi], axis=1), chain
+    return rotation_chart(offsets)[0]

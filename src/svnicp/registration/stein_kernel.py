@@ -35,7 +35,7 @@ def isotropic_metric(backend: Backend, offsets: Array) -> Array:
     With one particle, or all in one place, there is no distance to take a median of; the metric is
     then that of distance one, and the force has no repulsion in it.
     """
-    identity = backend.put(np.eye(DIMENSION))
+    identity = backend.identity()
     if len(offsets) < 2:
         return identity
     bandwidth = backend.median_squared_distance(offsets) / math.log(len(offsets) + 1.0)

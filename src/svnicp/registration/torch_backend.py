@@ -17,6 +17,12 @@ from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE
 from svnicp.registration.backend import Array, mini_batch
 from svnicp.registration.prior import Prior
 from svnicp.registration.problem import Problem
+from svnicp.registration.torch_chart import (
+    exp_and_right_jacobian,
+    hat,
+    identity3,
+    rotation_chart,
+)
 
 torch: Any = require("torch", extra="torch", purpose="The torch backend")
 
@@ -65,7 +71,7 @@ class TorchBackend:
     def linearise(self, problem: Any, offsets: Array) -> tuple[Array, Array]:  # noqa: ANN401
         """Gradient (K, 6) and Hessian (K, 6, 6) of the negative log posterior."""
         seen_offsets = offsets @ problem.seen.mT
-        turns, jacobians = _exp_and_right_jacobian(seen_offsets[:, 3:])
+        turns, jacobians = exp_and_right_jacobian(seen_offsets[:, 3:])
         reference = problem.T_reference[:3, :3]
         rotations = reference @ turns
         positions = seen_offsets[:, :3] @ reference.mT + problem.T_reference[:3, 3]
@@ -113,6 +119,18 @@ class TorchBackend:
         # The K zeros of l = k come first; then every pair twice, which keeps the median.
         middle = (len(squared) + len(offsets)) // 2
         return 0.5 * (squared[middle - 1] + squared[middle])
+
+    def identity(self) -> Array:
+        """Return the identity (6, 6), made on the device."""
+        return torch.eye(6, dtype=self.dtype, device=self.device)
+
+    def rotation_chart(self, offsets: Array) -> tuple[Array, Array]:
+        """Offsets (K, 6) with Euler angles in the rotation-vector chart, and the derivative."""
+        return rotation_chart(offsets)
+
+    def numbers(self, *scalars: Array) -> list[float]:
+        """Scalars as Python numbers, waiting for the device once."""
+        return torch.stack(scalars).tolist()
 
 
 def _check_available(device: str, precision: str) -> None:
@@ -188,7 +206,7 @@ def _hessians(
     directions = normals @ rotations
     slopes = torch.cat([directions, torch.linalg.cross(points[None], directions)], dim=-1)
     planes = (weights[..., None] * slopes).mT @ slopes
-    arms = torch.cat([_identity(points).expand(len(points), 3, 3), -_hat(points)], dim=-1)
+    arms = torch.cat([identity3(points).expand(len(points), 3, 3), -hat(points)], dim=-1)
     loose = torch.where(planar, 0.0, weights) @ (arms.mT @ arms).flatten(1)
     return planes + loose.unflatten(1, (6, 6))
 
@@ -219,31 +237,3 @@ def _solve_spd(matrices: Array, right: Array, pivot_floor: float) -> Array:
         system = system - system[:, :, axis, None] * pivot[:, None]
         system[:, axis] = pivot
     return (system[..., -1:] * scales)[..., 0]
-
-
-def _exp_and_right_jacobian(phi: Array) -> tuple[Array, Array]:
-    """Rotation (K, 3, 3) and right Jacobian (K, 3, 3) of rotation vectors (K, 3) [rad]."""
-    square = (phi**2).sum(-1)[:, None, None]
-    small = square < 1e-2
-    safe = torch.where(small, 1.0, square)
-    angle = safe**0.5
-    sine, cosine = torch.sin(angle), torch.cos(angle)
-    first = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))
-    second = 0.5 - square / 24.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0))
-    third = 1.0 / 6.0 - square / 120.0 * (1.0 - square / 42.0 * (1.0 - square / 72.0))
-    first = torch.where(small, first, sine / angle)
-    second = torch.where(small, second, (1.0 - cosine) / safe)
-    third = torch.where(small, third, (angle - sine) / (safe * angle))
-    identity, skew = _identity(phi), _hat(phi)
-    turns = identity + first * skew + second * (skew @ skew)
-    return turns, identity - second * skew + third * (skew @ skew)
-
-
-def _hat(vectors: Array) -> Array:
-    """Matrices (n, 3, 3) of the cross products v × , for vectors (n, 3)."""
-    return torch.linalg.cross(vectors[:, None], _identity(vectors)[None]).mT
-
-
-def _identity(like: Array) -> Array:
-    """Return the identity (3, 3) of this tensor's precision, on its device."""
-    return torch.eye(3, dtype=like.dtype, device=like.device)
