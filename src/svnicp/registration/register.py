@@ -49,8 +49,10 @@ ALGORITHMS: dict[str, ModuleType] = {
 
 POOR_SCALE = 5.0
 """Residuals this many times larger than their variances explain are no fit."""
-LOW_SHARE = 0.1
-"""A smaller share of matched points is no overlap."""
+LOW_OVERLAP = 0.1
+"""With a smaller share of the source in the target there is nothing to go by."""
+PART_OVERLAP, LOOSE_SCALE = 0.65, 1.5
+"""A smaller share whose residuals are also larger than that is a wrong place."""
 UNSETTLED_SIGMA = 0.5
 """Particles that still move this much at the end have not settled."""
 
@@ -156,11 +158,8 @@ def _explore(
         poses = None
         if config.stein.record:
             poses = _poses(located, algorithm, backend, state.offsets)
-        history.append(
-            Iteration(
-                float(info.step_norm), float(info.step_sigma), float(info.kernel_trace), poses
-            )
-        )
+        norm, sigma, trace = backend.numbers(info.step_norm, info.step_sigma, info.kernel_trace)
+        history.append(Iteration(norm, sigma, trace, poses))
         if _meets_tolerance(history[-1], config.stein):
             break
     mean_hessian = backend.get(mean_hessian)
@@ -204,7 +203,8 @@ def _meets_tolerance(last: Iteration, config: SteinConfig) -> bool:
 
 def _status(located: Located, history: list[Iteration], weak: bool, config: Config) -> Status:
     """How it ended, worst news first."""
-    if located.matched_share < LOW_SHARE:
+    loose = located.scale > LOOSE_SCALE and config.noise.scale == "residuals"
+    if located.overlap < (PART_OVERLAP if loose else LOW_OVERLAP):
         return Status.LOW_OVERLAP
     if located.scale > POOR_SCALE:
         return Status.POOR_FIT
