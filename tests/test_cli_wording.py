@@ -11,12 +11,14 @@ from svnicp.cli.euler import rotation_from_rpy, rpy_covariance, rpy_from_rotatio
 from svnicp.cli.wording import (
     angle_in_words,
     direction_in_words,
+    fixed,
     length_in_words,
     time_in_words,
     weak_direction_in_words,
+    weak_directions_in_words,
 )
 from svnicp.lie import so3_exp
-from svnicp.registration.posterior import WeakDirection
+from svnicp.registration.posterior import WeakDirection, weak_directions
 
 turn = st.floats(-3.1, 3.1)
 tilt = st.floats(-1.5, 1.5)
@@ -59,7 +61,8 @@ def test_rpy_covariance_is_first_order(roll: float, pitch: float, yaw: float, se
 @pytest.mark.parametrize(
     ("metres", "words"),
     [(0.0, "0.000 mm"), (4e-4, "0.400 mm"), (0.0381, "38.1 mm"), (0.09998, "100 mm"),
-     (0.12, "120 mm"), (1.5, "1.50 m"), (-250.0, "-250 m"), (float("inf"), "inf m")],
+     (0.12, "120 mm"), (0.9994, "999 mm"), (0.9996, "1.00 m"), (1.5, "1.50 m"), (-250.0, "-250 m"),
+     (float("inf"), "inf m")],
 )  # fmt: skip
 def test_lengths_have_a_unit_that_suits_them(metres: float, words: str):
     """Below a metre people think in millimetres."""
@@ -70,7 +73,14 @@ def test_angles_and_times_have_a_unit_that_suits_them():
     """Below a degree it is thousandths of it, below a second milliseconds."""
     assert angle_in_words(np.radians(0.0132)) == "13.2 mdeg"
     assert angle_in_words(np.radians(-12.0)) == "-12.0 deg"
+    assert angle_in_words(np.radians(0.99999)) == "1.00 deg"
     assert (time_in_words(0.0476), time_in_words(2.14)) == ("48 ms", "2.1 s")
+    assert time_in_words(0.9999) == "1.0 s"
+
+
+def test_zero_has_no_sign():
+    """What rounds to zero is printed without a minus; other signs stay."""
+    assert [fixed(value, 4) for value in (-1e-9, 0.0, -0.00006)] == ["0.0000", "0.0000", "-0.0001"]
 
 
 def test_directions_near_an_axis_are_named():
@@ -86,3 +96,13 @@ def test_weak_rotations_are_about_an_axis():
     weak = WeakDirection("rotation", np.array([0.0, 0.0, 1.0]), np.radians(1.5), np.radians(2.0))
     words = weak_direction_in_words(weak)
     assert words == "rotation about the source's z axis: sigma 1.50 deg, and the guess had 2.00 deg"
+
+
+def test_all_directions_weak_are_one_line():
+    """A guess that is surer than the scan everywhere is said once, not six times."""
+    prior = np.diag([1e-12] * 3 + [1e-12] * 3)
+    (words,) = weak_directions_in_words(weak_directions(0.81 * prior, prior))
+    assert words.startswith("all six directions: the scan adds little to the guess, sigma up to 0.")
+    two = weak_directions(np.diag([0.9, 0.9, 0.1, 0.1, 0.1, 0.1]), np.eye(6))
+    assert weak_directions_in_words(two) == [weak_direction_in_words(weak) for weak in two]
+    assert len(two) == 2

@@ -19,6 +19,7 @@ from svnicp.cli.register import RegisterCommand
 from svnicp.cli.register_inputs import configuration, guessed_pose, prior_covariance
 from svnicp.cli.result_json import Inputs, document
 from svnicp.cloud_files import read_cloud
+from svnicp.local_map.cloud_check import check_cloud
 from svnicp.registration import register
 
 
@@ -31,6 +32,11 @@ def run(command: RegisterCommand) -> int:
     guess, prior = guessed_pose(command), prior_covariance(command.prior_std)
     source = read_cloud(command.source, bin_columns=command.bin_columns)
     target = read_cloud(command.target, bin_columns=command.bin_columns)
+    for role, path, cloud in (
+        ("source", command.source, source),
+        ("target", command.target, target),
+    ):
+        check_cloud(f"{path}: the {role}", cloud, config.match.min_matches)
     began = time.perf_counter()
     with patience(show.console(sys.stderr, quiet=command.quiet), "registering") as compiler:
         result = register(

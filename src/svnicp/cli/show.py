@@ -16,12 +16,13 @@ from rich.table import Table
 from svnicp.cli.euler import rpy_covariance, rpy_from_rotation
 from svnicp.cli.wording import (
     angle_in_words,
+    fixed,
     length_in_words,
     time_in_words,
-    weak_direction_in_words,
+    weak_directions_in_words,
 )
 from svnicp.lie import ROTATION, TRANSLATION
-from svnicp.registration import RegistrationResult
+from svnicp.registration import RegistrationResult, Status
 
 POSE_AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
@@ -54,12 +55,13 @@ def registration(
     """Print how a registration ended, the pose with its sigmas, and what is weak about it."""
     status = result.status
     style = "green" if status.ok and not result.weak_directions else "yellow"
-    console.print(f"{status.name}: {status.message}", style=style if status.ok else "bold red")
+    console.print(f"{status.name}: {result.message}", style=style if status.ok else "bold red")
     console.print()
     console.print("pose of the source in the target, one sigma in the target's axes:")
     console.print(pose_table(result))
-    for weak in result.weak_directions:
-        console.print(f"weak: {weak_direction_in_words(weak)}", style="yellow")
+    if status is not Status.TOO_FEW_MATCHES:
+        for words in weak_directions_in_words(result.weak_directions):
+            console.print(f"weak: {words}", style="yellow")
     particles = f"{len(result.particles)} particle{_s(len(result.particles))}"
     console.print(
         f"{result.num_matches} matches, {particles}, {result.iterations} iteration"
@@ -81,9 +83,9 @@ def pose_table(result: RegistrationResult) -> Table:
     table.add_column("estimate", justify="right")
     table.add_column("sigma", justify="right")
     for axis, value, sigma in zip(POSE_AXES[:3], position, length_sigmas, strict=True):
-        table.add_row(axis, f"{value:.4f} m  ", length_in_words(sigma))
+        table.add_row(axis, f"{fixed(value, 4)} m  ", length_in_words(sigma))
     for axis, value, sigma in zip(POSE_AXES[3:], np.degrees(rpy), angle_sigmas, strict=True):
-        table.add_row(axis, f"{value:.4f} deg", angle_in_words(sigma))
+        table.add_row(axis, f"{fixed(value, 4)} deg", angle_in_words(sigma))
     return table
 
 

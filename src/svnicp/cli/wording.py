@@ -19,13 +19,13 @@ _NEARLY_ALONG = math.cos(math.radians(15.0))
 
 def length_in_words(metres: float) -> str:
     """Return a length with three digits in the unit that suits it, such as ``38.1 mm``."""
-    return f"{_digits(metres)} m" if abs(metres) >= 1.0 else f"{_digits(1e3 * metres)} mm"
+    return f"{_digits(metres)} m" if _is_whole(metres) else f"{_digits(1e3 * metres)} mm"
 
 
 def angle_in_words(radians: float) -> str:
     """Return an angle with three digits in the unit that suits it, such as ``13.2 mdeg``."""
     degrees = math.degrees(radians)
-    return f"{_digits(degrees)} deg" if abs(degrees) >= 1.0 else f"{_digits(1e3 * degrees)} mdeg"
+    return f"{_digits(degrees)} deg" if _is_whole(degrees) else f"{_digits(1e3 * degrees)} mdeg"
 
 
 def tangent_in_words(index: int, value: float) -> str:
@@ -35,7 +35,7 @@ def tangent_in_words(index: int, value: float) -> str:
 
 def time_in_words(seconds: float) -> str:
     """Return a duration such as ``48 ms`` or ``2.1 s``."""
-    return f"{seconds:.1f} s" if seconds >= 1.0 else f"{1e3 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if _is_whole(seconds) else f"{1e3 * seconds:.0f} ms"
 
 
 def direction_in_words(direction: Floats) -> str:
@@ -55,6 +55,28 @@ def weak_direction_in_words(weak: WeakDirection) -> str:
         f"{weak.kind} {along} {direction_in_words(weak.direction)}: "
         f"sigma {amount(weak.sigma)}, and the guess had {amount(weak.prior_sigma)}"
     )
+
+
+def weak_directions_in_words(weak: list[WeakDirection]) -> list[str]:
+    """Return a line for each weak direction, and only one where all six are."""
+    if len(weak) < 6:
+        return [weak_direction_in_words(direction) for direction in weak]
+    lengths = [direction.sigma for direction in weak if direction.kind == "translation"]
+    angles = [direction.sigma for direction in weak if direction.kind == "rotation"]
+    return [
+        "all six directions: the scan adds little to the guess, sigma up to "
+        f"{length_in_words(max(lengths))} and {angle_in_words(max(angles))}"
+    ]
+
+
+def fixed(value: float, digits: int) -> str:
+    """Return a number with this many digits after the point; what rounds to zero has no sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def _is_whole(value: float) -> bool:
+    """Whether a number is at least one of its unit when it is printed with three digits."""
+    return abs(float(f"{value:.3g}")) >= 1.0
 
 
 def _digits(value: float) -> str:
