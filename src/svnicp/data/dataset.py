@@ -63,6 +63,10 @@ class Dataset(ABC):
     ground_truth: Trajectory | None = None
     """Poses of the body, where they are known."""
 
+    def __repr__(self) -> str:
+        truth = f", ground truth of {len(self.ground_truth)} poses" if self.ground_truth else ""
+        return f"<{type(self).__name__} {self.name!r}{truth}; info() tells more>"
+
     @abstractmethod
     def info(self) -> DatasetInfo:
         """Return what is known about the dataset."""

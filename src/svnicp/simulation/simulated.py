@@ -90,6 +90,13 @@ class SimulatedDataset(Dataset):
     start_ns: int = field(kw_only=True, default=START_NS)
     point_times: bool = field(kw_only=True, default=True)
 
+    def __repr__(self) -> str:
+        imu = "no IMU" if self.imu is None else f"{self.imu.name} IMU"
+        return (
+            f"<SimulatedDataset {self.name!r}: {self.num_scans} scans in "
+            f"{self.motion.duration_s:g} s, {self.sensor.name}, {imu}>"
+        )
+
     @cached_property
     def _surroundings(self) -> Surroundings:
         return Surroundings(
