@@ -171,7 +171,7 @@ def test_help_of_a_command_lists_its_options(command, capsys):
     with pytest.raises(SystemExit) as exit_:
         cli.main([command, "--help"])
     assert exit_.value.code == 0
-    assert "--seed" in capsys.readouterr().out
+    assert "--debug" in capsys.readouterr().out
 
 
 ERRORS = {

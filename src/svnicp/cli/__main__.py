@@ -17,6 +17,7 @@ from contextlib import contextmanager
 
 from svnicp import __version__
 from svnicp.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, WRONG_INPUT
+from svnicp.cli.flag_names import FlagFormatter, in_flags
 from svnicp.errors import SvnicpError
 
 COMMANDS = {
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except SvnicpError as error:
             if "--debug" in arguments:
                 traceback.print_exc()
-            print(f"svnicp: error: {error}", file=sys.stderr)
+            print(f"svnicp: error: {in_flags(str(error))}", file=sys.stderr)
             return WRONG_INPUT
         except KeyboardInterrupt:
             print("svnicp: interrupted", file=sys.stderr)
@@ -97,7 +98,7 @@ def _discard_stdout() -> None:
 def _warnings_on_stderr() -> Iterator[None]:
     """Show the library's warnings, such as points left out, in the style of the errors."""
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("svnicp: warning: %(message)s"))
+    handler.setFormatter(FlagFormatter("svnicp: warning: %(message)s"))
     logger = logging.getLogger("svnicp")
     logger.addHandler(handler)
     try:

@@ -22,6 +22,7 @@ Command = TypeVar("Command")
 _SETTING = re.compile(r"[A-Za-z_]+(\.[A-Za-z_]+)*=")
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│┃┏┓┗┛", ""))
 _RULE = re.compile(r"^[\s─━-]{8,}$", re.MULTILINE)
+_CHOICES = re.compile(r"Expected one of \(([^)]*)\)")
 
 
 class UsageError(SvnicpError):
@@ -88,7 +89,14 @@ def _sentence(boxed: str) -> str:
     said = [" ".join(block.split()).rstrip(".:;") for block in blocks]
     said = [text for text in said if text and not text.startswith(("For full", "Argument help"))]
     text = "; ".join(_without_help(text) for text in said) or "the arguments make no sense"
+    text = _CHOICES.sub(_in_order, text)
     return text[0].lower() + text[1:]
+
+
+def _in_order(choices: re.Match[str]) -> str:
+    """Return a list of choices, which tyro keeps in a set, in the order of the alphabet."""
+    names = sorted(name.strip(" '") for name in choices[1].split(","))
+    return f"Expected one of {', '.join(name for name in names if name != 'None')}"
 
 
 def _without_help(text: str) -> str:

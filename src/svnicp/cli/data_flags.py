@@ -5,7 +5,7 @@ A command's dataclass inherits them. Each overrides something that is otherwise 
 info`` shows what was detected and names the flag.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -62,25 +62,7 @@ class DataFlags:
         """
         if not self.data:
             raise UsageError("name a recording: a bag or a folder.")
-        from svnicp.data.extrinsics import read_extrinsics  # noqa: PLC0415
-        from svnicp.data.open_dataset import OpenOptions, open_dataset  # noqa: PLC0415
-        from svnicp.data.ros import PointTimeOptions  # noqa: PLC0415
+        from svnicp.data.open_dataset import open_dataset  # noqa: PLC0415
 
-        options = OpenOptions(
-            kind=self.kind,
-            lidar_topic=self.lidar_topic,
-            imu_topic=self.imu_topic,
-            point_times=PointTimeOptions(
-                self.point_time_unit,
-                self.point_time_reference,
-                self.point_time_field,
-                self.no_point_times,
-            ),
-            imu_unit=self.imu_unit,
-            velodyne_model=self.velodyne_model,
-            T_body_lidar=None if self.extrinsics is None else read_extrinsics(self.extrinsics)[0],
-            ground_truth=self.ground_truth,
-            bin_columns=self.bin_columns,
-            scan_rate_hz=self.scan_rate_hz,
-        )
-        return open_dataset(self.data, options)
+        given = {field.name: getattr(self, field.name) for field in fields(DataFlags)}
+        return open_dataset(given.pop("data"), **given)

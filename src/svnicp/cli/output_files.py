@@ -21,7 +21,7 @@ def check_writable(path: Path) -> None:
         if not os.access(path, os.W_OK):
             raise InputError(f"{path}: it is not writable; name another file.")
         return
-    folder = Path(os.path.realpath(path)).parent
+    folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if not folder.is_dir():
         raise InputError(f"{path}: there is no folder {folder}; create it first.")
     if not os.access(folder, os.W_OK):

@@ -44,7 +44,7 @@ class RegisterCommand:
     """All parameters from a YAML file, instead of a preset."""
     set: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], option("KEY=VALUE")] = ()
     """Change single parameters, such as stein.num_particles=50; may be repeated."""
-    bin_columns: Annotated[int, option("N")] = 4
+    bin_columns: Annotated[int | None, option("N")] = None
     """Values per point in a .bin file: 4 for KITTI, the default, 5 for nuScenes."""
     seed: Annotated[int, option("N")] = 0
     """Seed of the particles' start; the same seed gives the same result."""
@@ -65,6 +65,12 @@ def main(words: Sequence[str]) -> int:
         raise UsageError("give either --preset or --config, not both; --set changes either.")
     if command.seed < 0:
         raise UsageError(f"--seed must not be negative, got {command.seed}.")
+    if command.bin_columns is not None and ".bin" not in {
+        path.suffix.lower() for path in (command.source, command.target)
+    }:
+        raise UsageError(
+            "--bin-columns is about .bin files, and neither cloud is one; leave it out."
+        )
     from svnicp.cli.register_run import run  # noqa: PLC0415
 
     return run(command)

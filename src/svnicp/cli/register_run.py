@@ -19,6 +19,7 @@ from svnicp.cli.register import RegisterCommand
 from svnicp.cli.register_inputs import configuration, guessed_pose, prior_covariance
 from svnicp.cli.result_json import Inputs, document
 from svnicp.cloud_files import read_cloud
+from svnicp.data.folders.bin_format import KITTI_COLUMNS
 from svnicp.local_map.cloud_check import check_cloud
 from svnicp.registration import register
 
@@ -30,8 +31,10 @@ def run(command: RegisterCommand) -> int:
         check_writable(Path(command.json))
     config = configuration(command)
     guess, prior = guessed_pose(command), prior_covariance(command.prior_std)
-    source = read_cloud(command.source, bin_columns=command.bin_columns)
-    target = read_cloud(command.target, bin_columns=command.bin_columns)
+    columns = KITTI_COLUMNS if command.bin_columns is None else command.bin_columns
+    source, target = (
+        read_cloud(path, bin_columns=columns) for path in (command.source, command.target)
+    )
     for role, path, cloud in (
         ("source", command.source, source),
         ("target", command.target, target),

@@ -27,7 +27,7 @@ class SimulateCommand:
     name: Annotated[str, tyro.conf.Positional, option("NAME")]
     """Which scenario, such as long_corridor."""
     out: Annotated[Path, option("FILE")]
-    """Recording to write: .mcap, .bag (ROS 1), or a folder."""
+    """Recording to write: .mcap, .bag (ROS 1), or a folder, which needs --format."""
     seed: Annotated[int, option("N")] = 0
     """Decides clutter, motion, biases and noise."""
     duration: Annotated[float | None, option("S")] = None
@@ -37,9 +37,9 @@ class SimulateCommand:
     rig: Annotated[str | None, option("RIG")] = None
     """Other sensors than the scenario's own, such as beta (OS1-64) or gamma (Livox Avia)."""
     format: Annotated[str | None, option("FORMAT")] = None
-    """Format of the recording, if its name does not tell."""
+    """Format, if the name does not tell: mcap, ros1, or a folder: ros2, ros2-mcap, kitti."""
     overwrite: Annotated[bool, option()] = False
-    """Replace what is there."""
+    """Replace a recording that is there; never a folder with anything else in it."""
     quiet: Annotated[bool, option()] = False
     """Print only what was written."""
     debug: Annotated[bool, option()] = False

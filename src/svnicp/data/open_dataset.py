@@ -5,9 +5,9 @@ Each format has a small function that looks at a path, most specific first; the 
 opens it. ``kind`` forces one of them. Everything that is not given is detected and reported.
 """
 
+import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,41 +18,14 @@ from svnicp.data.folders.find_files import SUBFOLDERS, TAKEN, clouds_in
 from svnicp.data.folders.geode import is_geode, open_geode
 from svnicp.data.folders.kitti import KittiOdometry
 from svnicp.data.folders.kitti_raw import KittiRaw
-from svnicp.data.folders.options import FolderOptions
 from svnicp.data.folders.subt_mrs import is_subt_mrs, open_subt_mrs
-from svnicp.data.ros import RosBag, RosBagOptions, is_ros_recording
+from svnicp.data.open_options import OpenOptions, changed
+from svnicp.data.ros import RosBag, is_ros_recording
 from svnicp.data.trajectory_files import read_trajectory
 from svnicp.data.with_knowledge import Knowledge, KnownDataset
 from svnicp.errors import ConfigError, DatasetError
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OpenOptions(RosBagOptions):
-    """What may be said about a recording by hand; what is left None is detected.
-
-    The options of bags are inherited; those that make sense for a folder hold for it, too.
-    """
-
-    kind: str | None = None
-    """Format, instead of recognising it."""
-    ground_truth: Path | None = None
-    """File with the true trajectory of the body."""
-    bin_columns: int | None = None
-    """Values per point in .bin files, 3 to 6."""
-    scan_rate_hz: float | None = None
-    """Scans per second where nothing says when they were taken [Hz]."""
-
-    @property
-    def folder(self) -> FolderOptions:
-        """The part that concerns folders."""
-        return FolderOptions(
-            bin_columns=self.bin_columns,
-            scan_rate_hz=self.scan_rate_hz,
-            point_times=self.point_times,
-            imu_unit=self.imu_unit,
-            T_body_lidar=self.T_body_lidar,
-            ground_truth=self.ground_truth,
-        )
+log = logging.getLogger(__name__)
 
 
 class Format(NamedTuple):
@@ -64,6 +37,10 @@ class Format(NamedTuple):
     fits: Callable[[Path], bool]
     """Whether a path looks like it."""
     open: Callable[[list[Path], OpenOptions], Dataset]
+    has_bags: bool = True
+    """Whether what may be said about bags may matter to it."""
+    has_folders: bool = True
+    """Whether what may be said about folders of clouds may matter to it."""
 
 
 def open_dataset(
@@ -80,7 +57,8 @@ def open_dataset(
     options
         What is known already.
     **changes
-        Single fields of `OpenOptions`, by name: ``kind="kitti"``, ``lidar_topic="/points"``.
+        Single fields of `OpenOptions` or flags of the command line, by name: ``kind="kitti"``,
+        ``lidar_topic="/points"``, ``point_time_unit="us"``, ``extrinsics="rig.yaml"``.
 
     Raises
     ------
@@ -89,18 +67,30 @@ def open_dataset(
     ConfigError
         If an option does not exist or makes no sense.
     """
-    try:
-        options = replace(options or OpenOptions(), **changes)
-    except TypeError as error:
-        raise ConfigError(f"open_dataset does not know this option: {error}.") from None
-    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    options = changed(options or OpenOptions(), changes)
+    paths = _paths(path)
+    found = _format_of(paths[0], options.kind)
+    unused = {
+        **({} if found.has_bags else options.only_for_bags),
+        **({} if found.has_folders else options.only_for_folders),
+    }
+    for name, value in unused.items():
+        log.warning("%s: %s=%s has no effect on this kind of recording.", paths[0], name, value)
+    return found.open(paths, options)
+
+
+def _paths(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """Paths that were given, one or several, each with a name and there."""
+    given = [path] if isinstance(path, str | os.PathLike) else path
+    if not isinstance(given, Sequence) or not all(isinstance(p, str | os.PathLike) for p in given):
+        raise DatasetError(f"A path must be a text or a Path, or a list of them, not {path!r}.")
     if not given or "" in given:
         raise DatasetError("No path was given; name a bag or a folder.")
     paths = [_named(Path(each)) for each in given]
     for each in paths:
         if not each.exists():
             raise DatasetError(f"{each}: there is no such file or folder; check the path.")
-    return _format_of(paths[0], options.kind).open(paths, options)
+    return paths
 
 
 def _named(path: Path) -> Path:
@@ -159,6 +149,7 @@ FORMATS: tuple[Format, ...] = (
         "bags of GEODE",
         is_geode,
         lambda paths, options: open_geode(paths, options, options.ground_truth),
+        has_folders=False,
     ),
     Format(
         "subt_mrs",
@@ -171,24 +162,28 @@ FORMATS: tuple[Format, ...] = (
         "ROS 1 and ROS 2 recordings (.bag, .mcap, .db3, and folders with them)",
         is_ros_recording,
         _open_bag,
+        has_folders=False,
     ),
     Format(
         "kitti_raw",
         "KITTI raw (a drive with velodyne_points/)",
         _is_kitti_raw,
         lambda paths, options: KittiRaw(paths[0], options.folder),
+        has_bags=False,
     ),
     Format(
         "kitti",
         "KITTI odometry (a sequence with velodyne/ and times.txt)",
         _is_kitti,
         lambda paths, options: KittiOdometry(paths[0], options.folder),
+        has_bags=False,
     ),
     Format(
         "clouds",
         f"folders of {TAKEN} files",
         _is_cloud_folder,
         lambda paths, options: CloudFolder(paths[0], options.folder),
+        has_bags=False,
     ),
 )
 """All formats, most specific first."""

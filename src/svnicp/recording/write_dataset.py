@@ -109,7 +109,7 @@ def _format(path: Path, format: str | None) -> str:
     if format is None and told is None:
         raise InputError(
             f"{path}: the format cannot be told from this name; end it with .mcap or .bag, or "
-            f"choose a format: {', '.join(FORMATS)}."
+            f"choose one of {', '.join(FORMATS)} by format=NAME."
         )
     chosen = format or told or ""
     if chosen not in FORMATS:

@@ -5,6 +5,7 @@ Times, an IMU csv, extrinsics and ground truth are taken where they are found un
 names; what was found, assumed or detected is in the findings.
 """
 
+import logging
 import os
 from pathlib import Path
 
@@ -30,6 +31,8 @@ from svnicp.data.folders.scan_times import TimedFiles, timed_files
 from svnicp.data.imu_csv import ImuCsv
 from svnicp.data.trajectory import Trajectory
 from svnicp.data.trajectory_files import read_trajectory
+
+log = logging.getLogger(__name__)
 
 
 class CloudFolder(ScanFolder):
@@ -85,6 +88,11 @@ def surroundings(root: Path, clouds: Path) -> list[Path]:
 def scan_reader(clouds: CloudFiles, options: FolderOptions) -> tuple[ReadScan, tuple[Finding, ...]]:
     """Reader of the files of one extension."""
     if clouds.paths[0].suffix.lower() != ".bin":
+        if options.bin_columns is not None:
+            log.warning(
+                "%s: bin_columns=%d has no effect, as the scans are no .bin files.",
+                *(clouds.folder, options.bin_columns),
+            )
         return read_table_scan, ()
     columns, finding = bin_columns(clouds.paths, options.bin_columns)
     return lambda path: read_bin_scan(path, columns), (finding,)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from svnicp.arrays import Transform
+from svnicp.cloud_files.kitti_bin import COLUMNS
 from svnicp.data.ros.imu import ImuUnit
 from svnicp.data.ros.point_times import PointTimeOptions
 from svnicp.errors import ConfigError
@@ -28,6 +29,8 @@ class FolderOptions:
     """File with the true trajectory of the body."""
 
     def __post_init__(self) -> None:
+        if self.bin_columns is not None and self.bin_columns not in COLUMNS:
+            raise ConfigError(f"bin_columns must be 3, 4, 5 or 6, not {self.bin_columns}.")
         if self.scan_rate_hz is not None and not 0.01 <= self.scan_rate_hz <= 1000.0:
             raise ConfigError(
                 f"scan_rate_hz must be between 0.01 and 1000, not {self.scan_rate_hz}."

@@ -59,11 +59,15 @@ def timed_files(
     DatasetError
         If the times file does not fit the scans.
     """
-    if times_file is not None:
-        return _forward(_from_file(paths, times_file), str(times_file))
-    from_names = _from_names(paths)
-    if from_names is not None:
-        return _forward(from_names, "the file names")
+    source = "the file names" if times_file is None else str(times_file)
+    known = _from_names(paths) if times_file is None else _from_file(paths, times_file)
+    if known is not None:
+        if scan_rate_hz is not None:
+            log.warning(
+                "scan_rate_hz=%g has no effect, as the times of the scans are known from %s.",
+                *(scan_rate_hz, source),
+            )
+        return _forward(known, source)
     period_s = 1.0 / scan_rate_hz if scan_rate_hz else SCAN_PERIOD_S
     stamps_ns = np.array([round(k * period_s * NS_PER_S) for k in range(len(paths))], np.int64)
     said = "as given" if scan_rate_hz else "assumed, because nothing says when they were taken"
@@ -135,7 +139,8 @@ def _from_names(paths: list[Path]) -> TimedFiles | None:
     if not since_1970 and (float(numbers[0]) < 1e6 or step <= 10.0):
         return None  # a running number
     stamps_ns = np.array([to_ns(number, unit.ns) for number in numbers], dtype=np.int64)
-    finding = Finding("scan times", f"file names in {unit.name}", unit.evidence)
+    evidence = f"{unit.evidence}; a times.txt beside them would be taken instead"
+    finding = Finding("scan times", f"file names in {unit.name}", evidence)
     return TimedFiles([paths[place] for place in order], stamps_ns, (finding,))
 
 

@@ -34,8 +34,8 @@ class AccelerationUnit:
     """Unit of a driver's accelerations, and what it was told from."""
 
     unit: ImuUnit
-    has_gravity: bool = True
-    """Whether their length is that of gravity."""
+    doubt: str = ""
+    """What their length says against it, empty if it is that of gravity."""
     evidence: str = ""
 
     def sample(self, reading: ImuSample) -> ImuSample:
@@ -48,8 +48,8 @@ class AccelerationUnit:
     def finding(self) -> Finding:
         """Return the unit in words."""
         value = self.unit if self.unit == "m/s^2" else f"g, multiplied by {STANDARD_GRAVITY}"
-        if not self.has_gravity:
-            value += "; gravity seems to have been removed, so inertial odometry will fail"
+        if self.doubt:
+            value += f"; {self.doubt}, so inertial odometry will fail"
         return Finding("IMU acceleration unit", value, self.evidence, "--imu-unit")
 
 
@@ -77,9 +77,20 @@ def acceleration_unit(readings: Sequence[ImuSample], given: ImuUnit | None) -> A
     length = float(np.median(lengths))
     evidence = f"median length {length:.3g} over the first {len(readings)} samples"
 
+    def in_gravities(unit: ImuUnit) -> float:
+        return length if unit == "g" else length / STANDARD_GRAVITY
+
     def is_gravity(unit: ImuUnit) -> bool:
-        in_g = length if unit == "g" else length / STANDARD_GRAVITY
-        return GRAVITY_RANGE[0] <= in_g <= GRAVITY_RANGE[1]
+        return GRAVITY_RANGE[0] <= in_gravities(unit) <= GRAVITY_RANGE[1]
 
     unit: ImuUnit = given or ("g" if is_gravity("g") else "m/s^2")
-    return AccelerationUnit(unit, is_gravity(unit), evidence)
+    other: ImuUnit = "m/s^2" if unit == "g" else "g"
+    doubt = ""
+    if not is_gravity(unit):
+        share = in_gravities(unit)
+        doubt = "gravity seems to have been removed"
+        if is_gravity(other):
+            doubt = f"they are {share:.2g} times as long as gravity, and would fit in {other}"
+        elif share > GRAVITY_RANGE[1]:
+            doubt = f"they are {share:.2g} times as long as gravity, in whatever unit that is"
+    return AccelerationUnit(unit, doubt, evidence)

@@ -64,11 +64,10 @@ def open_imu(topic: Topic, messages: Iterable[RawMessage], given: ImuUnit | None
     if not readings:
         raise DatasetError(f"{topic.name} has no message that can be read; the first: {reason}")
     unit = acceleration_unit(readings, given)
-    if not unit.has_gravity:
+    if unit.doubt:
         logger.warning(
-            "%s: accelerations (%s) do not have the length of gravity in m/s^2 or g; it seems to "
-            "have been removed, and inertial odometry needs it.",
-            topic.name,
-            unit.evidence,
+            "%s: accelerations in %s (%s): %s; inertial odometry needs gravity in them, so check "
+            "--imu-unit.",
+            *(topic.name, unit.unit, unit.evidence, unit.doubt),
         )
     return ImuStream(frame_id, readings[0].stamp_ns, unit)

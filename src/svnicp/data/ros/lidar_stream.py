@@ -6,7 +6,7 @@ others are to be read.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -34,6 +34,9 @@ from svnicp.data.ros.wire import MessageReader
 from svnicp.errors import DatasetError, InputError
 
 logger = logging.getLogger(__name__)
+
+FAR_PERIODS = 10.0
+"""Points farther from their header than this many scan periods are of another clock."""
 
 Decoder = Callable[[MessageReader], RawCloud]
 Decoded = TypeVar("Decoded")
@@ -104,19 +107,51 @@ def open_lidar(topic: Topic, first: Sequence[RawMessage], options: RosBagOptions
             "mark their end; then set --point-time-reference end.",
             topic.name,
         )
+    _warn_of_options(topic, stream, first, options)
     return stream
+
+
+def _warn_of_options(
+    topic: Topic, stream: LidarStream, first: Sequence[RawMessage], options: RosBagOptions
+) -> None:
+    """Say which of the options that were given do nothing, or cannot be right."""
+    if options.velodyne_model is not None and topic.msgtype != VELODYNE_SCAN:
+        logger.warning(
+            "%s: velodyne_model=%s has no effect, as these are no packets of a Velodyne.",
+            *(topic.name, options.velodyne_model),
+        )
+    if options.point_times.reference == "absolute" and stream.times is not None:
+        away_s = [
+            1e-9 * abs(stream.scan(cloud, Tally("")).end_ns - cloud.header.stamp_ns)
+            for _, cloud in _decodable(stream, first)
+        ]
+        if away_s and min(away_s) > FAR_PERIODS * stream.period_s:
+            logger.warning(
+                "%s: as absolute times, those of the points are %.3g s from their header; leave "
+                "--point-time-reference out, unless the header is wrong.",
+                *(topic.name, min(away_s)),
+            )
+
+
+def _decodable(
+    stream: LidarStream, messages: Sequence[RawMessage]
+) -> Iterator[tuple[RawMessage, RawCloud]]:
+    """Yield the messages that can be decoded and have points, with their clouds."""
+    for message in messages:
+        try:
+            cloud = stream.decode(message.reader())
+        except InputError:  # counted when the scans are read
+            continue
+        if len(cloud.points):
+            yield message, cloud
 
 
 def _recorded_too_early(stream: LidarStream, first: Sequence[RawMessage]) -> bool:
     """Whether messages were recorded in the first half of the scans that they hold."""
     early = []
-    for message in first:
-        try:
-            cloud = stream.decode(message.reader())
-        except InputError:  # counted when the scans are read
-            continue
+    for message, cloud in _decodable(stream, first):
         # Converters often record at the header's time, which tells nothing.
-        if message.log_ns != cloud.header.stamp_ns and len(cloud.points):
+        if message.log_ns != cloud.header.stamp_ns:
             scan = stream.scan(cloud, Tally(""))
             middle_ns = (scan.stamp_ns + scan.end_ns) // 2
             early.append(scan.stamp_ns < message.log_ns < middle_ns)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""What the command line says about its flags, in help, errors and warnings."""
+
+import numpy as np
+import pytest
+
+from recording_inputs import SmallDataset
+from svnicp.cli import __main__ as cli
+from svnicp.cli.arguments import UsageError, parse
+from svnicp.cli.info import InfoCommand
+from svnicp.recording import FORMATS, write_dataset
+
+
+def test_the_choices_of_a_flag_are_listed_in_order_without_none():
+    """A wrong choice is answered with those there are, always in the same order."""
+    with pytest.raises(UsageError, match="Expected one of ms, ns, s, us; see"):
+        parse(InfoCommand, "svnicp info", "", ["x", "--point-time-unit", "y"])
+
+
+def test_advice_about_columns_names_the_flag(tmp_path, capsys):
+    """A scrambled .bin file is warned of with the flag that mends it."""
+    rng = np.random.default_rng(1)
+    points = np.cumsum(rng.normal(0.0, 0.01, (600, 3)), axis=0) + np.array([5.0, -20.0, 1.0])
+    points.astype("<f4").tofile(tmp_path / "a.bin")
+    cli.main(["register", str(tmp_path / "a.bin"), str(tmp_path / "a.bin"), "--quiet"])
+    said = capsys.readouterr().err
+    assert "pass --bin-columns 3" in said
+    assert "bin_columns" not in said
+
+
+def test_columns_of_bin_files_need_a_bin_file(capsys):
+    """--bin-columns without a .bin file is refused instead of being ignored."""
+    assert cli.main(["register", "a.npy", "b.npy", "--bin-columns", "0"]) == 2
+    assert "neither cloud is one" in capsys.readouterr().err
+
+
+def test_simulate_says_how_to_overwrite_and_which_formats_there_are(tmp_path, capsys):
+    """The flag for overwriting is in the error, and all formats are in the help."""
+    write_dataset(SmallDataset(2), tmp_path / "a.mcap")
+    assert cli.main(["simulate", "room", "--out", str(tmp_path / "a.mcap")]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["simulate", "--help"])
+    described = capsys.readouterr().out
+    for name in FORMATS:
+        assert name in described
+
+
+def test_scenarios_do_not_need_a_name(capsys):
+    """The usage shows that names may be left out."""
+    with pytest.raises(SystemExit):
+        cli.main(["scenarios", "--help"])
+    assert "[NAME ...]" in capsys.readouterr().out.splitlines()[0]
