@@ -48,7 +48,7 @@ def plain_deskew(
 def track(rng: np.random.Generator, count: int = 6) -> tuple[Floats, Transform]:
     """Times and poses of a body that turns and moves at random."""
     times = np.cumsum(rng.uniform(0.005, 0.02, size=count)) - 0.05
-    steps = se3_exp(rng.normal(size=(count, 6)) * [0.2, 0.2, 0.2, 0.1, 0.1, 0.1])
+    steps = se3_exp(rng.normal(size=(count, 6)) * [0.2, 0.2, 0.2, 0.04, 0.04, 0.04])
     poses = np.empty((count, 4, 4))
     pose = np.eye(4)
     for n in range(count):
@@ -65,7 +65,7 @@ def test_deskewing_is_its_plain_twin(dtype: type, seed: int, count: int, size: i
     rng = np.random.default_rng(seed)
     times, poses = track(rng, count)
     points = (10.0 * rng.normal(size=(size, 3))).astype(dtype)
-    seconds = rng.uniform(times[0] - 0.03, times[-1] + 0.03, size=size)
+    seconds = rng.uniform(times[0] - 0.02, times[-1] + 0.02, size=size)
     got = deskew(points, seconds, times, rows_of(poses), T_BODY_LIDAR, FAR)
     assert got.dtype == np.float64
     expected = plain_deskew(points, seconds, times, poses, T_BODY_LIDAR)
@@ -168,6 +168,34 @@ def test_a_track_is_seen_from_its_reference(reference: int, rng: np.random.Gener
     seen = track_from(stamps, rows_of(poses), reference)
     assert seen.reference_ns == stamps[reference]
     assert_allclose(seen.nodes, rows_of(se3_inverse(poses[reference]) @ poses), atol=1e-12)
+
+
+@pytest.mark.parametrize("again", [0, 3, 5])
+def test_a_repeated_stamp_loses_no_point(again: int, rng: np.random.Generator):
+    """A pose that is in a track twice changes nothing, wherever the points lie."""
+    times, poses = track(rng)
+    stamps = (times * 1e9).astype(np.int64)
+    twice = np.sort(np.r_[np.arange(6), again])
+    once = track_from(stamps, rows_of(poses), again)
+    other = track_from(stamps[twice], rows_of(poses)[twice], again)
+    points = 5.0 + rng.random(size=(50, 3))
+    when = rng.integers(stamps[0] - 10**7, stamps[-1] + 10**7, size=50)
+    got = [
+        body_points(Scan(0, points, when), seen, np.eye(4), PreprocessConfig()).points
+        for seen in (once, other)
+    ]
+    assert len(got[0]) == 50
+    assert_array_equal(got[0], got[1])
+
+
+def test_a_track_of_one_moment_stands_still(rng: np.random.Generator):
+    """A single pose, once or twice, leaves the points where they are."""
+    pose = rows_of(se3_exp(rng.normal(size=(1, 6))))
+    points, when = 5.0 + rng.random(size=(9, 3)), np.arange(9) * 10**6
+    for count in (1, 2):
+        seen = track_from(np.full(count, 77), np.tile(pose, (count, 1)), count - 1)
+        got = body_points(Scan(0, points, when), seen, np.eye(4), PreprocessConfig()).points
+        assert_allclose(got, points, atol=1e-12)
 
 
 @needs_two_threads

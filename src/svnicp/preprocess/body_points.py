@@ -21,19 +21,26 @@ class PoseTrack(NamedTuple):
     reference_ns: int
     """That time [ns]."""
     stamps_ns: Integers
-    """(m,) ascending, at least two [ns]."""
+    """(m,) strictly ascending, at least two [ns]."""
     nodes: Floats
     """(m, 12) rotation by rows, then position."""
 
 
 def track_from(stamps_ns: Integers, nodes_world: Floats, reference: int) -> PoseTrack:
-    """Track of poses (m, 12) in the world, seen from the one with this index."""
+    """Track of poses (m, 12) in the world, seen from the one with this index.
+
+    Poses at equal stamps count once: nothing can be continued from an interval without length.
+    """
     rotations, positions = nodes_world[:, :9].reshape(-1, 3, 3), nodes_world[:, 9:]
     R_reference, p_reference = rotations[reference], positions[reference]
     turned = R_reference.T @ rotations
     moved = (positions - p_reference) @ R_reference
     nodes = np.concatenate([turned.reshape(-1, 9), moved], axis=1)
-    return PoseTrack(int(stamps_ns[reference]), stamps_ns, nodes)
+    reference_ns = int(stamps_ns[reference])
+    distinct = np.flatnonzero(np.diff(stamps_ns, prepend=stamps_ns[0] - 1) > 0)
+    if len(distinct) < 2:
+        return PoseTrack(reference_ns, np.array([reference_ns - 1, reference_ns]), nodes[[0, 0]])
+    return PoseTrack(reference_ns, stamps_ns[distinct], nodes[distinct])
 
 
 class BodyPoints(NamedTuple):
