@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sentences about inputs that cannot be used: what is wrong, and what to do about that."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,13 @@ import pytest
 
 from svnicp.config import Config
 from svnicp.errors import InputError
+from svnicp.lie import make_transform
 from svnicp.local_map import VoxelMap
-from svnicp.local_map.cloud_check import check_cloud
-from svnicp.registration import register, register_in_map
+from svnicp.local_map.cloud_check import MAX_COORDINATE_M, check_cloud
+from svnicp.registration import Status, register, register_in_map
+from test_register import COARSE, MOTION, error, scans
 
+CONVENTIONS = Path(__file__).parents[1] / "docs" / "conventions.md"
 CLOUD = np.random.default_rng(3).uniform(-2.0, 2.0, size=(50, 3))
 
 
@@ -37,6 +41,16 @@ def test_a_wrong_cloud_is_told_what_it_needs(cloud: Any, message: str):
     """Advice is given only where it fits what was handed in."""
     with pytest.raises(InputError, match=message):
         check_cloud("source", cloud, 30)
+
+
+def test_the_whole_range_of_coordinates_is_supported():
+    """Nearly a thousand kilometres from the origin the answer is as good as near it."""
+    far = make_transform(np.eye(3), np.array([9e5, -9e5, 100.0]))
+    source, target = scans("room", 0, COARSE)
+    result = register(source, target + far[:3, 3], T_target_source=far)
+    assert result.status is Status.CONVERGED
+    assert np.all(np.abs(error(result, far @ MOTION)) < 4.0 * result.sigmas)
+    assert f"at most {MAX_COORDINATE_M:,.0f} m" in CONVENTIONS.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
