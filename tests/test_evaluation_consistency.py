@@ -83,6 +83,10 @@ def test_a_run_that_errs_as_it_says_is_calibrated():
     assert low < np.mean(steps) < high
     low, high = chi_square_band(25, 6)
     assert low < np.mean(ends) < high
+    # Poses of one run share their errors, so that a run counts about as much as its end.
+    poses = [run.absolute.pose for run in runs if run.absolute and run.absolute.pose]
+    assert low < np.mean([pose.anees for pose in poses]) < high
+    assert {pose.count for pose in poses} == {39}
 
 
 def test_a_run_that_is_too_sure_is_found_out(rng):
