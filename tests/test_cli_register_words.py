@@ -53,6 +53,18 @@ def test_a_pose_of_nothing_has_no_signs():
     assert not [line for line in text.splitlines() if line != line.rstrip()]
 
 
+def test_tables_do_not_end_in_blanks():
+    """Short cells of a last column are not filled up, and what is before them stays in place."""
+    table = show.plain_table()
+    table.add_column("a")
+    table.add_column("long head")
+    table.add_row("left", "x")
+    table.add_row("y", "")
+    stream = io.StringIO()
+    show.console(stream).print(table)
+    assert stream.getvalue() == "a      long head\n----------------\nleft   x\ny\n"
+
+
 def test_the_limit_of_iterations_is_printed():
     """The first line has the result's own sentence and not only the status."""
     result = dataclasses.replace(register(*scans("room", 0, COARSE)), hit_limit=True)

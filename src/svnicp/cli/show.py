@@ -10,7 +10,8 @@ from typing import TextIO
 
 import numpy as np
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.table import Table
 
 from svnicp.cli.euler import rpy_covariance, rpy_from_rotation
@@ -89,10 +90,24 @@ def pose_table(result: RegistrationResult) -> Table:
     return table
 
 
+class _TidyTable(Table):
+    """A table whose lines end with their last word, not at the edge of the last column."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        parts = super().__rich_console__(console, options)
+        for line in Segment.split_lines(part for part in parts if isinstance(part, Segment)):
+            while line and not line[-1].text.rstrip():
+                line.pop()
+            yield from line[:-1]
+            if line:
+                yield Segment(line[-1].text.rstrip(), line[-1].style)
+            yield Segment.line()
+
+
 def plain_table() -> Table:
     """Return a table whose only line is the one below its head, in ASCII."""
     head_only = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-    return Table(box=head_only, show_edge=False, pad_edge=False, padding=(0, 1))
+    return _TidyTable(box=head_only, show_edge=False, pad_edge=False, padding=(0, 1))
 
 
 def _residuals(scale: float) -> str:
