@@ -23,7 +23,7 @@ source = scan(room, T_world_source, lidar, rng, range_noise_m=0.02)
 # Nothing is known but that the scans are less than a metre or so apart: the guess is the identity.
 result = svnicp.register(source, target)
 
-print(result.status.message)
+print(result.message)
 print("estimated pose of the source in the target:")
 print(np.round(result.T_target_source, 4))
 

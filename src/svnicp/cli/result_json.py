@@ -48,7 +48,7 @@ def document(result: RegistrationResult, inputs: Inputs, config: Config, seconds
         "svnicp": __version__,
         "status": result.status.name,
         "ok": result.status.ok,
-        "message": result.status.message,
+        "message": result.message,
         "T_target_source": T_target_source,
         "translation_m": T_target_source[:3, 3],
         "roll_pitch_yaw_deg": np.degrees(rpy_from_rotation(T_target_source[:3, :3])),
