@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A saved odometry goes on as if nothing had happened, to the last bit."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +45,7 @@ def _from(dataset, begin_ns: int) -> list[Scan | ImuSample]:
     return sorted([*samples, *scans], key=lambda m: m.end_ns if isinstance(m, Scan) else m.stamp_ns)
 
 
-def feed(odometry: Odometry, measurements: list[Scan | ImuSample]) -> list[Estimate]:
+def feed(odometry: Odometry, measurements: Sequence[Scan | ImuSample]) -> list[Estimate]:
     """Estimates of all scans."""
     found = []
     for one in measurements:
