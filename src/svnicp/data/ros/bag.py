@@ -120,7 +120,7 @@ class RosBag(Dataset):
             ]
         return DatasetInfo(
             kind=self._kind(),
-            num_scans=self.lidar_topic.num_messages,
+            num_scans=scans.num_messages,
             duration_s=scans.duration_s,
             scan_period_s=scans.period_s,
             imu_period_s=imu_period_s,

@@ -10,10 +10,8 @@ import logging
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from svnicp.data.ros.indexed_files import KINDS, IndexedFile
+from svnicp.data.ros.indexed_files import KINDS, SCANNERS, IndexedFile
 from svnicp.data.ros.raw_message import BagFile, Contents, RawMessage, Topic
-from svnicp.data.ros.scan_bag1 import scan_bag1
-from svnicp.data.ros.scan_mcap import scan_mcap
 from svnicp.data.ros.scanned_files import ScannedFile
 from svnicp.errors import DatasetError
 
@@ -147,24 +145,22 @@ def _open_from_front(path: Path, reason: str) -> BagFile:
             f"{path} is damaged ({reason}); try to repair it: "
             f'sqlite3 "{path.name}" .recover | sqlite3 repaired.db3'
         )
-    is_mcap = path.suffix == ".mcap"
-    kind = KINDS[".mcap" if is_mcap else ".bag"]
-    scanned = ScannedFile(path, kind, scan_mcap if is_mcap else scan_bag1)
+    suffix = ".mcap" if path.suffix == ".mcap" else ".bag"
+    scanned = ScannedFile(path, KINDS[suffix], SCANNERS[suffix])
     count = sum(topic.num_messages for topic in scanned.contents().topics)
     if count == 0:
         raise DatasetError(
             f"{path} holds no message that can be read ({reason}); copy or record it again."
         )
-    if scanned.cut_by is not None:
+    if scanned.damage:
         logger.warning(
-            "%s was cut off or is damaged (%s); its first %d messages are used.",
-            path,
-            scanned.cut_by,
-            count,
+            "%s was cut off or is damaged (%s); %d messages can be read and are used.",
+            *(path, ", ".join(scanned.damage), count),
         )
     return scanned
 
 
 def _reason(error: Exception) -> str:
-    """Error of a library in a few words."""
-    return str(error).rstrip(".") or type(error).__name__
+    """Error of a library in a few words: what comes after the first line is for its authors."""
+    first, *_ = str(error).splitlines() or [""]
+    return first.rstrip(".: ") or type(error).__name__

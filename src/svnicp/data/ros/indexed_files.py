@@ -15,11 +15,18 @@ from rosbags.rosbag2 import ReaderError
 from rosbags.rosbag2.storage_mcap import McapReader
 
 from svnicp.data.ros.raw_message import Contents, RawMessage, Topic, short_type
+from svnicp.data.ros.scan_bag1 import scan_bag1
+from svnicp.data.ros.scan_mcap import scan_mcap
+from svnicp.data.ros.scanned_files import ScannedFile, Scanner
 from svnicp.data.ros.wire import Encoding
+from svnicp.data.warn_once import WarnOnce
 
 logger = logging.getLogger(__name__)
 
 KINDS = {".bag": "ROS 1 bag", ".mcap": "ROS 2 bag (MCAP)", ".db3": "ROS 2 bag (SQLite)"}
+
+SCANNERS: dict[str, Scanner] = {".bag": scan_bag1, ".mcap": scan_mcap}
+"""How files are read without their index, by their suffix."""
 
 
 class IndexedFile:
@@ -27,6 +34,7 @@ class IndexedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._warn = WarnOnce(logger)
         self._encoding: Encoding = "ros1" if path.suffix == ".bag" and path.is_file() else "cdr"
         stored = [path, *(sorted(path.iterdir()) if path.is_dir() else ())]
         suffixes = [file.suffix for file in stored]
@@ -43,32 +51,42 @@ class IndexedFile:
             return Contents(topics, reader.start_time, reader.end_time - 1)
 
     def messages(self, topics: Collection[str], since_ns: int = 0) -> Iterator[RawMessage]:
-        """Yield the messages of some topics; warns where damaged data lose some of them."""
+        """Yield the messages of some topics; warns, once, where damage loses some of them."""
         with self._reader() as reader:
             chosen = [c for c in reader.connections if c.topic in topics]
             if not chosen:  # to rosbags, none means all
                 return
             missing = sum(connection.msgcount for connection in chosen)
+            latest_ns = since_ns - 1
             stored = reader.messages(connections=chosen, start=since_ns)
-            reason = "their places are damaged"
             while True:
                 try:
                     connection, log_ns, data = next(stored)
                 except StopIteration:
+                    rest = iter(())
                     break
-                except Exception as error:  # lz4, zstd, sqlite: each fails in its own way
-                    reason = f"the file is damaged: {str(error) or type(error).__name__}"
+                except Exception:  # lz4, zstd, sqlite: each fails in its own way
+                    rest = self._rest(topics, latest_ns + 1)
                     break
                 missing -= 1
+                latest_ns = log_ns
                 yield RawMessage(connection.topic, log_ns, bytes(data), self._encoding)
-        if missing and since_ns == 0:
-            logger.warning(
-                "%s: %d messages of %s are lost (%s).",
-                self.path,
-                missing,
-                ", ".join(topics),
-                reason,
+        for message in rest:
+            missing -= 1
+            yield message
+        if missing > 0 and since_ns == 0:
+            self._warn(
+                "%s is damaged: %d messages of %s are lost.",
+                *(self.path, missing, ", ".join(topics)),
             )
+
+    def _rest(self, topics: Collection[str], since_ns: int) -> Iterator[RawMessage]:
+        """Messages behind a damaged place, found without the index where that is possible."""
+        files = [self.path] if self.path.is_file() else sorted(self.path.glob("*.mcap"))
+        for file in files:
+            if file.suffix in SCANNERS:
+                scanned = ScannedFile(file, self.kind, SCANNERS[file.suffix])
+                yield from scanned.messages(topics, since_ns)
 
     def _reader(self) -> Reader1 | Reader2:
         return Reader1(self.path) if self._encoding == "ros1" else Reader2(self.path)

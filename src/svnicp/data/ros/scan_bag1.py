@@ -13,12 +13,16 @@ from typing import BinaryIO
 
 from rosbags.rosbag1.reader import decompressors
 
+from svnicp.data.ros.resync import next_bag1_chunk
 from svnicp.data.ros.scanned_files import (
     Channel,
+    Damage,
     FileCutError,
     StoredMessage,
+    before_damage,
     read_exactly,
     remaining,
+    sound_records,
 )
 from svnicp.errors import DatasetError
 
@@ -28,20 +32,32 @@ MESSAGE, CHUNK, CONNECTION = 0x02, 0x05, 0x07
 Fields = dict[str, bytes]
 
 
-def scan_bag1(file: BinaryIO) -> Iterator[StoredMessage]:
+def scan_bag1(file: BinaryIO, damage: Damage) -> Iterator[StoredMessage]:
     """Yield the messages of a bag in the order in which they were written.
 
     Raises
     ------
-    FileCutError
-        Where the file ends early or is damaged.
     DatasetError
         If it is no ROS 1 bag of version 2.0.
     """
     if file.read(len(MAGIC)) != MAGIC:
         raise DatasetError(f"{file.name} is not a ROS 1 bag of version 2.0.")
     channels: dict[bytes, Channel] = {}
-    for head, data in _records(file):
+    for head, data, whole in sound_records(file, _next_record, next_bag1_chunk, damage):
+        if _kind(head) == CHUNK:
+            records = _chunk_records(head, data, whole)
+        else:
+            records = iter([(head, data)] if whole else [])
+        yield from before_damage(_messages(records, channels), damage)
+        if not whole:
+            damage("it ends in the middle of a record")
+
+
+def _messages(
+    records: Iterator[tuple[Fields, bytes]], channels: dict[bytes, Channel]
+) -> Iterator[StoredMessage]:
+    """Yield the messages among some records; connections become channels."""
+    for head, data in records:
         kind = _kind(head)
         if kind == CONNECTION:
             fields = _fields(data)
@@ -54,16 +70,10 @@ def scan_bag1(file: BinaryIO) -> Iterator[StoredMessage]:
             yield StoredMessage(channels[head["conn"]], log_ns, data)
 
 
-def _records(file: BinaryIO) -> Iterator[tuple[Fields, bytes]]:
-    """Yield the records of a file to its end, those in chunks like all others."""
-    while start := file.read(4):
-        head, data, whole = _record(file, start)
-        if _kind(head) == CHUNK:
-            yield from _chunk_records(head, data, whole)
-        elif whole:
-            yield head, data
-        if not whole:
-            raise FileCutError("it ends in the middle of a record")
+def _next_record(file: BinaryIO) -> tuple[Fields, bytes, bool] | None:
+    """Next record and whether it is all there; None at the end of the file."""
+    start = file.read(4)
+    return _record(file, start) if start else None
 
 
 def _record(file: BinaryIO, start: bytes) -> tuple[Fields, bytes, bool]:
@@ -83,8 +93,8 @@ def _chunk_records(head: Fields, data: bytes, whole: bool) -> Iterator[tuple[Fie
         return
     try:
         inner = BytesIO(decompressors[compression](data))
-    except Exception as error:  # each library has errors of its own
-        raise FileCutError(f"a chunk cannot be decompressed ({error})") from None
+    except Exception:  # each library has errors of its own, which say nothing to a user
+        raise FileCutError("a chunk cannot be decompressed") from None
     while start := inner.read(4):
         inner_head, inner_data, inner_whole = _record(inner, start)
         if not inner_whole:

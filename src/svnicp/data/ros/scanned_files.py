@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Bag files without a usable index, cut off or left by a killed recorder, read from the front.
+"""Bag files without a usable index: cut off, damaged, or left by a killed recorder.
 
-Everything up to the cut is there. A walk through the file finds its topics and counts; each later
-one yields messages in the order in which they were written, which is the order of recording.
+They are read from the front; behind a damaged place, from the next chunk on. A walk through the
+file finds its topics and counts; each later one yields messages in the order in which they were
+written, which is the order of recording.
 """
 
 import os
@@ -10,7 +11,7 @@ import struct
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from svnicp.data.ros.raw_message import Contents, RawMessage, Topic, short_type
 from svnicp.data.ros.wire import Encoding
@@ -37,15 +38,20 @@ class StoredMessage(NamedTuple):
 
 
 class FileCutError(DatasetError):
-    """Raised by a scan when the file ends in the middle of something."""
+    """Raised where a file is damaged, or ends in the middle of something."""
 
 
-Scanner = Callable[[BinaryIO], Iterator[StoredMessage]]
-"""Yields the messages of a file from the front; raises ``FileCutError`` where it is cut."""
+Damage = Callable[[str], object]
+"""Called with what is wrong, for every place at which something is lost."""
+
+Scanner = Callable[[BinaryIO, Damage], Iterator[StoredMessage]]
+"""Yields the messages of a file from the front, and goes on behind damaged places."""
+
+Record = TypeVar("Record")
 
 
 class ScannedFile:
-    """A bag that is read from the front to where it ends.
+    """A bag that is read from the front to its end.
 
     Parameters
     ----------
@@ -61,7 +67,8 @@ class ScannedFile:
         self.path = path
         self.kind = kind
         self._scan = scan
-        self.cut_by: str | None = None
+        self.damage: dict[str, None] = {}
+        """What was wrong in the latest walk, in the order of the file."""
 
     @cached_property
     def _contents(self) -> Contents:
@@ -78,25 +85,69 @@ class ScannedFile:
         return Contents(topics, start_ns, end_ns)
 
     def contents(self) -> Contents:
-        """Return what there is before the cut."""
+        """Return what can be read of it."""
         return self._contents
 
     def messages(self, topics: Collection[str], since_ns: int = 0) -> Iterator[RawMessage]:
-        """Yield the messages of some topics up to the cut."""
+        """Yield the messages of some topics that can be read."""
         for message in self._stored():
             if message.channel.topic in topics and message.log_ns >= since_ns:
                 channel = message.channel
                 yield RawMessage(channel.topic, message.log_ns, message.data, channel.encoding)
 
     def _stored(self) -> Iterator[StoredMessage]:
-        """Yield all messages; remember why they end, if not because the file is whole."""
+        """Yield all messages; remember what is wrong, unless the file is whole."""
+        self.damage = {}
         with self.path.open("rb") as file:
-            try:
-                yield from self._scan(file)
-            except FileCutError as error:
-                self.cut_by = str(error)
-            except (struct.error, LookupError):
-                self.cut_by = "its records are damaged"
+            yield from self._scan(file, self.damage.setdefault)
+
+
+def sound_records(
+    file: BinaryIO,
+    read: Callable[[BinaryIO], Record | None],
+    next_chunk: Callable[[BinaryIO, int], int | None],
+    damage: Damage,
+) -> Iterator[Record]:
+    """Yield the records of a file; where one is damaged, go on from the next chunk.
+
+    Parameters
+    ----------
+    file
+        The file, at the start of a record.
+    read
+        Reads one record, None at the end of the data; fails where it is damaged.
+    next_chunk
+        Finds the next chunk behind a byte, if there is one.
+    damage
+        Told what is wrong.
+    """
+    while True:
+        start = file.tell()
+        try:
+            record = read(file)
+        except (FileCutError, struct.error, LookupError) as error:
+            damage(_words(error))
+            place = next_chunk(file, start + 1)
+            if place is None:
+                return
+            file.seek(place)
+            continue
+        if record is None:
+            return
+        yield record
+
+
+def before_damage(items: Iterator[Record], damage: Damage) -> Iterator[Record]:
+    """Yield what comes before the first damaged place of a chunk or record."""
+    try:
+        yield from items
+    except (FileCutError, struct.error, LookupError) as error:
+        damage(_words(error))
+
+
+def _words(error: Exception) -> str:
+    """Return what is wrong; errors of Python's own say nothing to a user."""
+    return str(error) if isinstance(error, FileCutError) else "its records are damaged"
 
 
 def read_exactly(file: BinaryIO, size: int) -> bytes:
