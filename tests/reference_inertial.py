@@ -132,7 +132,7 @@ def fine_navigation(
 def information_update(P: Floats, B: Floats, R: Floats, z: Floats) -> tuple[Floats, Floats]:
     """Mean and covariance of an error N(0, P) after z = B x + N(0, R), in information form."""
     precision = np.linalg.inv(P) + B.T @ np.linalg.solve(R, B)
-    covariance = np.linalg.inv(precision)
+    covariance: Floats = np.linalg.inv(precision).astype(np.float64)
     return covariance @ B.T @ np.linalg.solve(R, z), covariance
 
 

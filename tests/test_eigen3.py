@@ -28,7 +28,8 @@ scales = st.sampled_from([1e-30, 1e-12, 1e-3, 1.0, 1e6, 1e30])
 def eigh(matrix: Floats) -> tuple[Floats, Floats]:
     """Compiled eigenvalues and eigenvectors of a symmetric matrix (3, 3)."""
     values, vectors = np.empty(3), np.empty((3, 3))
-    eigh3(*matrix[UPPER], values, vectors)
+    xx, xy, xz, yy, yz, zz = matrix[UPPER]
+    eigh3(xx, xy, xz, yy, yz, zz, values, vectors)
     return values, vectors
 
 

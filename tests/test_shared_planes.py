@@ -2,6 +2,7 @@
 """Cells that share a plane fit: only on one plane, in one patch, and exactly the leader's plane."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from numpy.testing import assert_allclose
 
@@ -10,6 +11,7 @@ from svnicp.config import MapConfig
 from svnicp.kernels import planes
 from svnicp.local_map import VoxelMap
 
+Bools = npt.NDArray[np.bool_]
 SHARED, OWN = MapConfig(), MapConfig(blocks_per_voxel_edge=0)
 
 
@@ -34,7 +36,7 @@ def fitted(points: Points, config: MapConfig) -> tuple[VoxelMap, Integers]:
     return local_map, indices
 
 
-def records(local_map: VoxelMap, indices: Integers) -> tuple[Floats, Floats, Floats]:
+def records(local_map: VoxelMap, indices: Integers) -> tuple[Bools, Floats, Floats]:
     """Return whether planar, normal, and centroid in the map's frame of stored points."""
     voxel, slot = np.divmod(indices, local_map.config.max_points_per_voxel)
     fields = local_map.arrays.planes[voxel, slot].astype(np.float64)

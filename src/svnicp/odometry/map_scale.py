@@ -3,7 +3,7 @@
 
 A patch must hold enough of a scan to be a plane, and should hold no more: a dense scan of a room
 allows small voxels, sixteen rings in a street need large ones. The smallest size is taken with
-which a third of the scan finds a plane in itself; lengths that go with the voxel are scaled with it.
+which a third of the scan finds a plane in itself; lengths that go with it are scaled likewise.
 """
 
 import dataclasses
