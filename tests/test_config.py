@@ -89,6 +89,22 @@ def test_wrong_types_are_named(text: str, message: str, tmp_path: Path):
         Config.from_yaml(written(tmp_path, text))
 
 
+@pytest.mark.parametrize("text", ["stien: {}", "map: 3", "map: {voxel_size_m: -1.0}"])
+def test_what_is_wrong_in_a_file_is_told_with_its_name(text: str, tmp_path: Path):
+    """Of several configurations, the message says which one is to be corrected."""
+    with pytest.raises(ConfigError, match=r"config\.yaml: "):
+        Config.from_yaml(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "text", ["map: {}\nmap: {voxel_size_m: 1.0}\n", "map:\n  voxel_size_m: 1\n  voxel_size_m: 2\n"]
+)
+def test_a_key_that_stands_twice_is_refused(text: str, tmp_path: Path):
+    """The second value would silently win, so neither is taken."""
+    with pytest.raises(ConfigError, match=r"config\.yaml .*stands there twice \(line [23]\)"):
+        Config.from_yaml(written(tmp_path, text))
+
+
 def test_whole_numbers_are_floats_too(tmp_path: Path):
     """A whole number where a float is wanted is taken as that float."""
     config = Config.from_yaml(written(tmp_path, "map: {voxel_size_m: 1}"))

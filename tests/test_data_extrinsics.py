@@ -85,6 +85,7 @@ def test_what_is_far_off_is_refused(case: str):
 BAD_FILES = {
     "other keys": ("camera: 1\n", "no extrinsics are in it"),
     "not a mapping": ("- 1\n", "no extrinsics are in it"),
+    "a key twice": ("T_body_lidar: [0]\nT_body_lidar: [1]\n", "stands there twice .line 2."),
     "not YAML": ("T_body_lidar: [1, 2\n", "not readable YAML"),
     "words": ("T_body_lidar: [a, b]\n", "not rows of numbers"),
     "count": ("T_body_lidar: [1, 2, 3]\n", "3 numbers are there"),
@@ -102,3 +103,11 @@ def test_bad_files_are_refused_by_name(tmp_path: Path, case: str):
         read_extrinsics(tmp_path / "extrinsics.yaml")
     assert "extrinsics.yaml" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_called_missing(tmp_path: Path):
+    """A path that leads nowhere is not called bad YAML."""
+    with pytest.raises(DatasetError, match=r"nowhere\.yaml: there is no such file; check the path"):
+        read_extrinsics(tmp_path / "nowhere.yaml")
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_extrinsics(tmp_path)

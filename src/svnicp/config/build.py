@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Frozen dataclasses from nested dictionaries, every key and type checked on the way."""
+"""Frozen dataclasses from nested dictionaries or YAML, every key and type checked on the way."""
 
 import dataclasses
 import difflib
@@ -7,7 +7,35 @@ import types
 import typing
 from typing import Any, Literal
 
+import yaml
+
 from svnicp.errors import ConfigError
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Reads plain values; of a key that stands twice, it is not clear which one is meant."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the dictionary of a mapping without repeated keys."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            name = str(key.value)
+            if name in seen:
+                line = key.start_mark.line + 1
+                raise yaml.MarkedYAMLError(f"the key '{name}' stands there twice (line {line})")
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
+def load_yaml(text: str) -> Any:  # noqa: ANN401
+    """Plain values in a YAML text.
+
+    Raises
+    ------
+    yaml.YAMLError
+        If it is no YAML, or a key stands in it twice.
+    """
+    return yaml.load(text, Loader=_StrictLoader)
 
 
 def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401

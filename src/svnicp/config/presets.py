@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from svnicp.config.build import build
+from svnicp.config.build import build, load_yaml
 from svnicp.config.odometry_stages import (
     DriftConfig,
     InertialConfig,
@@ -65,13 +65,16 @@ class Config:
     def from_yaml(path: str | Path) -> "Config":
         """Read a YAML file; an empty one is the default configuration."""
         try:
-            values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+            values = load_yaml(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise ConfigError(f"cannot read configuration {path}: {error.strerror}") from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
             summary = " ".join(str(error).split())
             raise ConfigError(f"{path} is not valid YAML: {summary}") from error
-        return Config.from_dict({} if values is None else values)
+        try:
+            return Config.from_dict({} if values is None else values)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
 
     def to_yaml(self) -> str:
         """YAML text that ``from_yaml`` reads back to an equal configuration."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import yaml
 
 from svnicp.arrays import Floats, Transform
+from svnicp.config.build import load_yaml
 from svnicp.data.dataset import Finding
 from svnicp.data.quaternions import quat_to_rotation
 from svnicp.errors import DatasetError
@@ -90,8 +91,13 @@ def read_extrinsics(path: str | os.PathLike[str]) -> tuple[Transform, Finding]:
     """
     path = Path(path)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = load_yaml(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DatasetError(f"{path}: there is no such file; check the path.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DatasetError(f"{path}: the file cannot be read ({reason}); check it.") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         reason = str(error).splitlines()[0]
         raise DatasetError(f"{path}: this is not readable YAML ({reason}); correct it.") from None
     if not isinstance(content, Mapping):
