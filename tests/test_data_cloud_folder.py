@@ -201,16 +201,31 @@ def test_scans_of_mostly_zeros_are_no_doubles(tmp_path: Path, rng: np.random.Gen
     np.testing.assert_array_equal(read.points, scan)
 
 
-def test_what_comes_before_a_cut_off_file_is_kept(tmp_path: Path, rng: np.random.Generator):
-    """The scans before a truncated .bin arrive, and then a sentence names the file."""
+@pytest.mark.parametrize("bad", [[0], [3], [0, 1, 2, 4]])
+def test_files_that_cannot_be_read_are_left_out_and_counted(
+    tmp_path: Path, rng: np.random.Generator, caplog, bad: list[int]
+):
+    """Truncated files cost their own scans; one warning, once, counts them and names the first."""
     files = [cloud_bytes.kitti(scan) for scan in folder_files.clouds(rng, 5)]
-    files[3] = files[3][:-7]
+    for place in bad:
+        files[place] = files[place][:-7]
     folder_files.write_clouds(tmp_path, files, ".bin")
-    scans = iter(CloudFolder(tmp_path))
-    assert [len(next(scans).points) for _ in range(3)] == [400] * 3
-    with pytest.raises(DatasetError, match=r"3\.bin: 6393 bytes are not a whole number") as caught:
-        next(scans)
-    assert "\n" not in str(caught.value)
+    (tmp_path / "times.txt").write_text("0.0\n0.1\n0.2\n0.3\n0.4\n")
+    folder = CloudFolder(tmp_path)
+    for _ in range(2):
+        stamps_ns = [scan.stamp_ns for scan in folder]
+        assert stamps_ns == [100_000_000 * k for k in range(5) if k not in bad]
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert f"{len(bad)} of 5 scans cannot be read" in said
+    assert f"{bad[0]}.bin: 6393 bytes are not a whole number" in said
+
+
+def test_a_folder_of_nothing_that_can_be_read_is_an_error(tmp_path: Path, rng: np.random.Generator):
+    """If all files are cut off, the sentence about the first is raised."""
+    files = [cloud_bytes.kitti(scan)[:-7] for scan in folder_files.clouds(rng, 3)]
+    folder_files.write_clouds(tmp_path, files, ".bin")
+    with pytest.raises(DatasetError, match=r"0\.bin: 6393 bytes are not a whole number"):
+        list(CloudFolder(tmp_path))
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

@@ -259,7 +259,8 @@ def test_scans_without_valid_points_are_empty(tmp_path, rng, caplog):
     ]
     assert [scan.stamp_ns for scan in read] == [scan.stamp_ns for scan in scans]
     assert_same_scans(read[4:], scans[4:])
-    assert warnings_of(caplog) == ["2 of 6 scans of /points had no valid point (first: message 1)."]
+    said = "drive.bag: 2 of 6 scans of /points had no valid point (first: message 1)."
+    assert warnings_of(caplog) == [said]
 
 
 def test_a_cloud_cut_short_is_left_out(tmp_path, rng, caplog):
@@ -270,7 +271,7 @@ def test_a_cloud_cut_short_is_left_out(tmp_path, rng, caplog):
     bag = RosBag(write_bag(tmp_path / "drive.bag", "ros1", stored))
     assert_same_scans(list(bag), scans[:2] + scans[3:])
     (text,) = warnings_of(caplog)
-    assert text.startswith("1 of 6 scans of /points could not be read and were left out")
+    assert text.startswith("drive.bag: 1 of 6 scans of /points could not be read and were left out")
     assert "message 3: it promises 1 x 60 points, which take 2880 bytes, and holds 100" in text
 
 

@@ -60,6 +60,8 @@ class Dataset(ABC):
     """What the dataset is called in tables and file names."""
     T_body_lidar: Transform = np.eye(4)
     """(4, 4) extrinsics: maps LiDAR coordinates into the body, which is the IMU if there is one."""
+    span_ns: tuple[int, int] | None = None
+    """First and last stamp of the scans [ns], None if that is not known before reading."""
     ground_truth: Trajectory | None = None
     """Poses of the body, where they are known."""
 

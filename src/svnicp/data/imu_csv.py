@@ -20,6 +20,7 @@ from svnicp.data.measurements import ImuSample
 from svnicp.data.ros.imu import STANDARD_GRAVITY, ImuUnit, acceleration_unit
 from svnicp.data.stamps import IMU_PERIOD_S, median_period_s, time_unit, to_ns
 from svnicp.data.text_rows import Row, TextTable, last_row, open_table
+from svnicp.data.warn_once import WarnOnce
 from svnicp.errors import DatasetError
 
 FIRST_ROWS = 400
@@ -47,6 +48,7 @@ class ImuCsv:
 
     def __init__(self, path: str | os.PathLike[str], imu_unit: ImuUnit | None = None) -> None:
         self._table = open_table(path)
+        self._warn = WarnOnce(log)
         first = list(islice(self._table.rows(), FIRST_ROWS))
         self._columns, order = _columns(self._table, first)
         time = self._columns[0]
@@ -81,7 +83,7 @@ class ImuCsv:
             latest_ns = sample.stamp_ns
             yield sample
         if dropped:
-            log.warning(
+            self._warn(
                 "%s: dropped %d IMU samples whose time is not after the one before.",
                 *(self.path, dropped),
             )

@@ -76,7 +76,30 @@ def open_dataset(
     }
     for name, value in unused.items():
         log.warning("%s: %s=%s has no effect on this kind of recording.", paths[0], name, value)
-    return found.open(paths, options)
+    if len(paths) > 1 and not found.has_bags:
+        raise DatasetError(
+            f"{paths[1]}: only bags may be opened several at a time; name one folder."
+        )
+    dataset = found.open(paths, options)
+    _check_truth(dataset)
+    return dataset
+
+
+def _check_truth(dataset: Dataset) -> None:
+    """Warn of a ground truth of another time than the scans."""
+    truth, span_ns = dataset.ground_truth, dataset.span_ns
+    if truth is None or span_ns is None or not len(truth):
+        return
+    late_s = 1e-9 * (int(truth.stamps_ns[0]) - span_ns[1])
+    early_s = 1e-9 * (span_ns[0] - int(truth.stamps_ns[-1]))
+    if max(late_s, early_s) > 0.0:
+        log.warning(
+            "%s: scans and ground truth never meet: it %s; is it of this recording and this clock?",
+            dataset.name,
+            f"starts {late_s:.6g} s after the last scan"
+            if late_s > 0.0
+            else f"ends {early_s:.6g} s before the first scan",
+        )
 
 
 def _paths(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:

@@ -43,6 +43,7 @@ class KnownDataset(Dataset):
         ``T_world_body @ T_body_truth`` with it."""
         if knowledge.T_body_truth is not None:
             self.T_body_truth = knowledge.T_body_truth
+        self.span_ns = recording.span_ns
         self._recording = recording
         self._knowledge = knowledge
 

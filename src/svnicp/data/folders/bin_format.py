@@ -27,9 +27,13 @@ def bin_columns(paths: list[Path], given: int | None) -> tuple[int, Finding]:
     if given is not None:
         return given, Finding("values per point", f"{given}, as given", "", "--bin-columns")
     for path in paths[:5]:
-        data = file_bytes(path)
+        try:
+            data = file_bytes(path)
+        except InputError:  # said when the scan is read
+            continue
         if len(data) >= LONG_ENOUGH:
-            columns = value_period(data, KITTI_COLUMNS)
+            whole = data[: len(data) // 4 * 4]  # of a file that is cut off
+            columns = value_period(whole, KITTI_COLUMNS)
             evidence = f"how values repeat in {path.name}"
             return columns, Finding("values per point", str(columns), evidence, "--bin-columns")
     finding = Finding("values per point", f"{KITTI_COLUMNS}, as KITTI has", "", "--bin-columns")

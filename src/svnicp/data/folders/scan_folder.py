@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What all recordings in folders share: timed cloud files, and perhaps an IMU, become a Dataset.
 
-A scan is read when the iteration reaches it. A file that cannot be read ends the iteration with its
-name, after everything before it has been handed out. Empty scans are handed out, too, and counted.
+A scan is read when the iteration reaches it. A file that cannot be read is left out and counted; it
+is an error only if there is no other. Empty scans are handed out, too, and counted.
 """
 
 import logging
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -24,9 +26,10 @@ from svnicp.data.ros.point_time_detection import (
     detect_point_times,
 )
 from svnicp.data.ros.point_times import PointTimeOptions, PointTimes, to_ns
-from svnicp.data.ros.survey import coverage
+from svnicp.data.ros.survey import coverage, survey_stamps
 from svnicp.data.stamps import SCAN_PERIOD_S, median_period_s
 from svnicp.data.trajectory import Trajectory
+from svnicp.data.warn_once import WarnOnce
 from svnicp.errors import DatasetError, InputError
 
 LOOKED_AT = 3
@@ -76,6 +79,16 @@ class FolderParts:
     imu_name: str = ""
 
 
+@dataclass
+class _Faults:
+    """What was met on one walk through the scans."""
+
+    unreadable: list[DatasetError] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    """Names of files without a usable point."""
+    dropped_points: int = 0
+
+
 class ScanFolder(Dataset):
     """A recording with one file per scan."""
 
@@ -84,6 +97,9 @@ class ScanFolder(Dataset):
         self.T_body_lidar = parts.T_body_lidar
         self.ground_truth = parts.ground_truth
         self._parts = parts
+        self._warn = WarnOnce(log)
+        if not parts.files.assumed:
+            self.span_ns = int(parts.files.stamps_ns[0]), int(parts.files.stamps_ns[-1])
         self._times = self._detected_times()
         self._coverage = self._imu_coverage()
 
@@ -103,24 +119,27 @@ class ScanFolder(Dataset):
                 *parts.files.findings,
                 self._time_finding(),
                 *(parts.imu.findings if parts.imu else ()),
+                *((self._imu_survey,) if self._imu_survey else ()),
                 *((self._coverage,) if self._coverage else ()),
             ),
         )
 
     def scans(self) -> Iterator[Scan]:
         """Yield the scans in the order of time, reading each when it is asked for."""
-        files = self._parts.files
-        empty: list[str] = []
-        dropped = 0
-        try:
-            for path, stamp_ns in zip(files.paths, files.stamps_ns, strict=True):
+        files, faults = self._parts.files, _Faults()
+        for path, stamp_ns in zip(files.paths, files.stamps_ns, strict=True):
+            try:
                 cloud = self._parts.read(path)
-                dropped += cloud.dropped
-                if len(cloud.points) == 0:
-                    empty.append(path.name)
-                yield self._scan(cloud, int(stamp_ns))
-        finally:
-            self._say(empty, dropped)
+            except DatasetError as error:
+                faults.unreadable.append(error)
+                continue
+            faults.dropped_points += cloud.dropped
+            if len(cloud.points) == 0:
+                faults.empty.append(path.name)
+            yield self._scan(cloud, int(stamp_ns))
+        if len(faults.unreadable) == len(files.paths):
+            raise faults.unreadable[0]
+        self._say(faults)
 
     def imu_samples(self) -> Iterator[ImuSample]:
         """Yield the IMU samples in the order of time; none without an IMU."""
@@ -146,11 +165,23 @@ class ScanFolder(Dataset):
             try:
                 cloud = self._parts.read(path)
             except DatasetError:
-                break  # the iteration says so when it gets there, after what is good
+                continue  # the iteration says so
             if cloud.times is not None and len(cloud.times):
                 samples.append(TimeSample(int(stamp_ns), np.asarray(cloud.times)))
                 time_field = cloud.time_field
         return detect_point_times(time_field, samples, self._parts.point_times) if samples else None
+
+    @cached_property
+    def _imu_survey(self) -> Finding | None:
+        """Number and gaps of the IMU's samples, from a walk through all of them."""
+        if self._parts.imu is None:
+            return None
+        stamps = array("q")
+        try:
+            stamps.extend(sample.stamp_ns for sample in self._parts.imu.samples())
+        except DatasetError as error:
+            log.warning("%s", error)
+        return survey_stamps(np.array(stamps, dtype=np.int64)).finding("IMU samples")
 
     def _imu_coverage(self) -> Finding | None:
         """What is wrong with the time that the IMU covers; warns of it."""
@@ -173,11 +204,19 @@ class ScanFolder(Dataset):
             return Finding("point time", words, self._times.evidence, "--point-time-unit")
         return self._times.finding()
 
-    def _say(self, empty: list[str], dropped: int) -> None:
-        if dropped:
-            log.warning("%s: dropped %d points that are not finite.", self.name, dropped)
-        if empty:
-            log.warning(
+    def _say(self, faults: _Faults) -> None:
+        if faults.unreadable:
+            self._warn(
+                "%s: %d of %d scans cannot be read and are left out; the first: %s",
+                *(self.name, len(faults.unreadable), len(self._parts.files.paths)),
+                faults.unreadable[0],
+            )
+        if faults.dropped_points:
+            self._warn(
+                "%s: dropped %d points that are not finite.", self.name, faults.dropped_points
+            )
+        if faults.empty:
+            self._warn(
                 "%s: %d scans have no usable points (the first is %s).",
-                *(self.name, len(empty), empty[0]),
+                *(self.name, len(faults.empty), faults.empty[0]),
             )

@@ -18,7 +18,7 @@ from svnicp.arrays import Transform
 from svnicp.data.dataset import Dataset, DatasetInfo, Finding
 from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.measurements import ImuSample, Scan
-from svnicp.data.ros.bag_files import all_contents, all_messages, open_files
+from svnicp.data.ros.bag_files import all_contents, all_messages, open_files, warn_of_overlap
 from svnicp.data.ros.imu_stream import ImuStream, open_imu
 from svnicp.data.ros.lidar_stream import open_lidar
 from svnicp.data.ros.options import RosBagOptions
@@ -28,6 +28,7 @@ from svnicp.data.ros.tally import UNREADABLE, Tally
 from svnicp.data.ros.tf_tree import find_transform, tf_edges
 from svnicp.data.ros.topics import choose_imu, choose_lidar, static_tf_topics
 from svnicp.data.ros.wire import MessageReader
+from svnicp.data.warn_once import WarnOnce
 from svnicp.errors import InputError
 
 logger = logging.getLogger(__name__)
@@ -67,14 +68,19 @@ class RosBag(Dataset):
         self.imu_topic = choose_imu(self._contents, options.imu_topic, str(paths[0]))
         first = list(islice(self._messages(self.lidar_topic), NUM_FIRST))
         self._lidar = open_lidar(self.lidar_topic, first, options)
+        scans_ns = self._scan_span(first)
+        self.span_ns = scans_ns
+        warn_of_overlap(self._files, self.lidar_topic.name)
         self._imu: ImuStream | None = None
         self._coverage: Finding | None = None
         if self.imu_topic is not None:
             self._imu = open_imu(self.imu_topic, self._messages(self.imu_topic), options.imu_unit)
-            self._coverage = self._imu_coverage(first, self.imu_topic, self._imu)
+            self._coverage = self._imu_coverage(scans_ns, self.imu_topic, self._imu)
         T_body_lidar, source = self._find_extrinsics(options.T_body_lidar)
         self.T_body_lidar, self._extrinsics = checked_extrinsics(T_body_lidar, source)
-        self._scan_tally = Tally(f"scans of {self.lidar_topic.name}")
+        self._file_name = paths[0].name
+        self._warn = WarnOnce(logger)
+        self._scan_tally = Tally("scans")
         self._imu_tally = Tally("IMU samples")
 
     @property
@@ -84,7 +90,7 @@ class RosBag(Dataset):
 
     def scans(self) -> Iterator[Scan]:
         """Yield the scans in the order of their stamps; those without valid points are empty."""
-        tally = self._scan_tally = Tally(f"scans of {self.lidar_topic.name}")
+        tally = self._scan_tally = Tally(f"scans of {self.lidar_topic.name}", self._file_name)
         for cloud in self._decoded(self.lidar_topic, self._lidar.decode, tally):
             if tally.is_later(cloud.header.stamp_ns):
                 yield self._lidar.scan(cloud, tally)
@@ -93,7 +99,7 @@ class RosBag(Dataset):
         """Yield the IMU samples in the order of their stamps; none without an IMU."""
         if self.imu_topic is None or self._imu is None:
             return
-        tally = self._imu_tally = Tally(f"IMU samples of {self.imu_topic.name}")
+        tally = self._imu_tally = Tally(f"IMU samples of {self.imu_topic.name}", self._file_name)
         for sample in self._decoded(self.imu_topic, self._imu.sample, tally):
             if tally.is_later(sample.stamp_ns):
                 yield sample
@@ -149,19 +155,21 @@ class RosBag(Dataset):
                 tally.fault(UNREADABLE, str(error))
             else:
                 yield decoded
-        tally.report()
+        tally.report(self._warn)
+
+    def _scan_span(self, first: Sequence[RawMessage]) -> tuple[int, int]:
+        """First and last stamp of the scans [ns]."""
+        first_ns = min(header_stamps(first))
+        last_ns = last_stamp_ns(self._files, self.lidar_topic.name, self._contents.end_ns)
+        return first_ns, last_ns or first_ns
 
     def _imu_coverage(
-        self, first: Sequence[RawMessage], topic: Topic, imu: ImuStream
+        self, scans_ns: tuple[int, int], topic: Topic, imu: ImuStream
     ) -> Finding | None:
         """Whether the IMU covers the scans; warns if it does not."""
         end_ns = self._contents.end_ns
-        first_scan_ns = min(header_stamps(first))
-        last_scan_ns = last_stamp_ns(self._files, self.lidar_topic.name, end_ns) or first_scan_ns
         last_imu_ns = last_stamp_ns(self._files, topic.name, end_ns) or imu.first_ns
-        found = coverage(
-            (first_scan_ns, last_scan_ns), (imu.first_ns, last_imu_ns), self._lidar.period_s
-        )
+        found = coverage(scans_ns, (imu.first_ns, last_imu_ns), self._lidar.period_s)
         if found is not None:
             logger.warning("The IMU on %s does not cover all scans: %s.", topic.name, found.value)
         return found

@@ -8,6 +8,7 @@ file whose index is missing or damaged is read from the front as far as it goes.
 import heapq
 import logging
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from svnicp.data.ros.indexed_files import KINDS, SCANNERS, IndexedFile
@@ -19,6 +20,10 @@ logger = logging.getLogger(__name__)
 
 SUFFIXES = (".bag", ".mcap", ".db3", ".active")
 """Endings of bag files; "drive.bag.active" is what a killed ROS 1 recorder leaves."""
+
+
+OVERLAP_SHARE = 0.1
+"""Share of a file that may be recorded at the same time as another: splits overlap a little."""
 
 
 def is_ros_recording(path: Path) -> bool:
@@ -36,6 +41,11 @@ def open_files(paths: Sequence[Path]) -> list[BagFile]:
     DatasetError
         If there are none, or one cannot be read at all.
     """
+    for place, path in enumerate(paths):
+        if any(
+            path.exists() and other.exists() and path.samefile(other) for other in paths[:place]
+        ):
+            raise DatasetError(f"{path} is named twice; name each file of a recording once.")
     files = [file for path in paths for file in _open(path)]
     if not files:
         raise DatasetError(f"{paths[0]} has no .bag, .mcap or .db3 file.")
@@ -54,6 +64,23 @@ def all_contents(files: Sequence[BagFile]) -> Contents:
         min(part.start_ns for part in parts),
         max(part.end_ns for part in parts),
     )
+
+
+def warn_of_overlap(files: Sequence[BagFile], topic: str) -> None:
+    """Warn if several files have the same topic at the same time, as copies of a recording do."""
+    parts = [file.contents() for file in files] if len(files) > 1 else []
+    having = [part for part in parts if any(topic == other.name for other in part.topics)]
+    having.sort(key=lambda part: part.start_ns)
+    for before, after in pairwise(having):
+        overlap_ns = min(before.end_ns, after.end_ns) - after.start_ns
+        shorter_s = min(before.duration_s, after.duration_s)
+        if overlap_ns > 0 and overlap_ns * 1e-9 > OVERLAP_SHARE * shorter_s:
+            logger.warning(
+                "Two of the %d files have %s at the same time (%.1f s of it); if they are the same "
+                "recording, name only one.",
+                *(len(files), topic, overlap_ns * 1e-9),
+            )
+            return
 
 
 def all_messages(

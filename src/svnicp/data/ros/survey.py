@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svnicp.arrays import Integers
 from svnicp.data.dataset import Finding
 from svnicp.data.ros.bag_files import all_messages
 from svnicp.data.ros.raw_message import BagFile, RawMessage
@@ -53,7 +54,12 @@ class StreamSurvey(NamedTuple):
 
 def survey(files: Sequence[BagFile], topic: str) -> StreamSurvey:
     """Walk through all messages of a topic and look at their stamps."""
-    stamps_ns = np.array(array("q", header_stamps(all_messages(files, [topic]))), dtype=np.int64)
+    stamps = array("q", header_stamps(all_messages(files, [topic])))
+    return survey_stamps(np.array(stamps, dtype=np.int64))
+
+
+def survey_stamps(stamps_ns: Integers) -> StreamSurvey:
+    """Survey of stamps (n,) in the order in which they were recorded [ns]."""
     forward = increasing(stamps_ns)
     kept_ns = stamps_ns[forward]
     period_s = median_period_s(kept_ns)

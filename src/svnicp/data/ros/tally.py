@@ -5,10 +5,8 @@ A recording of an hour with a bad minute should give one line for it, not six hu
 59 minutes.
 """
 
-import logging
 from collections import Counter
-
-logger = logging.getLogger(__name__)
+from collections.abc import Callable
 
 
 class Tally:
@@ -18,10 +16,13 @@ class Tally:
     ----------
     what
         What the stream is made of, in the plural: "scans of /points".
+    where
+        Name of the file that it is in.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, where: str = "") -> None:
         self.what = what
+        self.where = where
         self.num_messages = 0
         self.counts: Counter[str] = Counter()
         """How often each fault was met."""
@@ -47,11 +48,12 @@ class Tally:
         self._latest_ns = stamp_ns
         return True
 
-    def report(self) -> None:
-        """Warn of every kind of fault that was met."""
+    def report(self, warn: Callable[..., None]) -> None:
+        """Warn of every kind of fault that was met, by a logger's ``warning`` or the like."""
         for fault, count in self.counts.items():
-            logger.warning(
-                "%d of %d %s %s (first: %s).",
+            warn(
+                "%s%d of %d %s %s (first: %s).",
+                f"{self.where}: " if self.where else "",
                 count,
                 self.num_messages,
                 self.what,
