@@ -188,6 +188,10 @@ def test_an_unknown_name_is_refused_with_a_hint(name):
         ({"name": "room", "duration_s": float("nan")}, "not nan s"),
         ({"name": "room", "duration_s": 5.0, "full": True}, "not for both"),
         ({"name": "room", "seed": -1}, "must not be negative"),
+        ({"name": "room", "seed": None}, "whole number, not None"),
+        ({"name": "room", "seed": 1.5}, "whole number, not 1.5"),
+        ({"name": None}, "named by a text, not None"),
+        ({"name": "room", "duration_s": "5"}, "number of seconds, not '5'"),
         ({"name": "room", "rig": "delta"}, "no rig 'delta'"),
     ],
 )

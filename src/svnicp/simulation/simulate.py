@@ -81,12 +81,16 @@ def stage(
     name: str, seed: int = 0, duration_s: float | None = None, *, full: bool = False
 ) -> Stage:
     """Return the world of a scenario and the motion through it; the arguments of ``simulate``."""
+    if not isinstance(name, str):
+        raise InputError(f"A scenario is named by a text, not {name!r}.")
     scenario = find_scenario(name)
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        raise InputError(f"A seed must be a whole number, not {seed!r}.")
     if seed < 0:
         raise InputError(f"A seed must not be negative, got {seed}.")
     duration_s = _duration(scenario, duration_s, full=full)
     # The name takes part, so that equal seeds of two scenarios have nothing in common.
-    sequence = np.random.SeedSequence([zlib.crc32(name.encode()), seed])
+    sequence = np.random.SeedSequence([zlib.crc32(name.encode()), int(seed)])
     for_world, for_motion, for_sensors = sequence.spawn(3)
     world = scenario.build(np.random.default_rng(for_world), scenario.full_length_m)
     trip = Trip(
@@ -123,6 +127,8 @@ def _duration(scenario: Scenario, duration_s: float | None, *, full: bool) -> fl
         return scenario.full_duration_s
     if duration_s is None:
         return scenario.duration_s
+    if isinstance(duration_s, bool) or not isinstance(duration_s, int | float | np.number):
+        raise InputError(f"A duration must be a number of seconds, not {duration_s!r}.")
     if not 0.5 <= duration_s <= scenario.full_duration_s:
         raise InputError(
             f"Scenario {scenario.name!r} can last from 0.5 to {scenario.full_duration_s:g} s, "
