@@ -134,7 +134,6 @@ def test_a_place_that_stays_strange_becomes_a_new_map(imu: ImuNoise | None):
     assert np.trace(seen[begun].covariance) >= 0.9 * np.trace(seen[begun - 1].covariance)
 
 
-@pytest.mark.xfail(strict=True, reason="anchor() comes before the step is summarised")
 def test_the_step_into_a_new_map_is_unsure():
     """The step that leads into a new map is predicted, and as unsure as the one before it."""
     odometry, steps = started(None), []
@@ -185,7 +184,6 @@ def test_without_readings_there_is_no_start():
     assert feed(odometry, [drive().scan(n) for n in range(3)]) == []
 
 
-@pytest.mark.xfail(strict=True, reason="start_in_motion averages an empty window of readings")
 def test_readings_long_ago_are_no_start():
     """An IMU that fell silent before the first scan gives no start, rather than NaN."""
     odometry = Odometry(DEFAULT, XSENS)
@@ -195,7 +193,6 @@ def test_readings_long_ago_are_no_start():
     assert estimate is None or np.all(np.isfinite(estimate.covariance))
 
 
-@pytest.mark.xfail(strict=True, reason="FIRST does not anchor a map that begins late")
 def test_a_map_that_begins_late_is_where_it_is():
     """After empty scans the first map is exact by definition: no scan can make it surer."""
     odometry, points = Odometry(DEFAULT), drive().scan(0).points

@@ -94,7 +94,6 @@ def test_stamps_are_the_mean_times_of_the_points(imu: ImuNoise | None):
     assert {one.stamp_ns for one in estimates(imu)} <= stamps
 
 
-@pytest.mark.xfail(strict=True, reason="the map's drift is moved by the step after it was renewed")
 def test_drift_is_added_where_the_body_is():
     """What a scan adds to the drift is in the body tangent of that scan, not moved on by a step."""
     odometry = Odometry(DEFAULT)

@@ -197,7 +197,7 @@ def test_an_imu_message_that_is_not_finite_is_refused(encoding):
     ],
 )
 def test_the_unit_of_accelerations_is_told_from_gravity(length, given, factor, doubt, rng):
-    """A length of 1 means g, of 9.8 m/s^2; what is given wins; anything else is doubted in words."""
+    """A length of 1 means g, of 9.8 m/s^2; what is given wins; all else is doubted in words."""
     messages = [
         imu_message(i, [0, 0, 0], length * np.array([0.6, 0.0, 0.8]) + rng.normal(0, 1e-3, 3))
         for i in range(50)

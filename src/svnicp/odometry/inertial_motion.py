@@ -51,6 +51,8 @@ class InertialMotion:
         if seconds < self._config.start_s:
             return False
         window = self.imu.window(end_ns - int(self._config.start_s * 1e9), end_ns)
+        if len(window) == 0:
+            return False
         resting = at_rest(window, self._config)
         if not resting and seconds < self._config.max_start_s:
             return False

@@ -115,10 +115,12 @@ class Odometry:
         clock.lap("correct")
         if self._learnt_to_move(scan):
             return self.process(scan)
+        step = self.motion.step
+        self.drift.move(step.T_world_body)
         self._insert(self._better_deskewed(scan, points, outcome), outcome)
         clock.lap("map")
         self.num_scans += 1
-        estimate = summarise(self.motion, self.drift, outcome, len(scan.points), clock)
+        estimate = summarise(self.motion, self.drift, step, outcome, len(scan.points), clock)
         self.motion.clone()
         return estimate
 
@@ -189,12 +191,8 @@ class Odometry:
         if not outcome.fate.mapped:
             return
         self._believed_ns = self.motion.stamp_ns
-        if outcome.fate is Fate.NEW_MAP:
-            self.drift.restart(self.drift.covariance + self.motion.pose_covariance)
-            self.motion.anchor()
-            self.local_map = VoxelMap(self.config.map)
-        elif outcome.fate is Fate.FIRST:
-            self._choose_scale(scan.points)
+        if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
+            self._begin_map(scan.points, outcome.fate)
         T_world_body = self.motion.T_world_body
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
@@ -203,11 +201,17 @@ class Odometry:
         if self.num_scans % PRUNE_EVERY == 0:
             self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
 
-    def _choose_scale(self, points: Points) -> None:
-        """Let the first scan decide the size of voxels."""
-        if self.config.odometry.auto_voxel and self.config.match.metric == "plane":
+    def _begin_map(self, points: Points, fate: Fate) -> None:
+        """Begin a map here: it is where it is by definition, and what is not known is drift.
+
+        The first scan also decides the size of voxels.
+        """
+        self.drift.restart(self.drift.covariance + self.motion.pose_covariance)
+        self.motion.anchor()
+        wanted = self.config.odometry.auto_voxel and self.config.match.metric == "plane"
+        if wanted and fate is Fate.FIRST:
             self.config = fitting_scale(points, self.config)
-            self.local_map = VoxelMap(self.config.map)
+        self.local_map = VoxelMap(self.config.map)
 
     def _learnt_to_move(self, scan: Scan) -> bool:
         """Start again once two scans have shown the speed, because the first was not deskewed.

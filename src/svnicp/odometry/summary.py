@@ -8,15 +8,15 @@ from svnicp.odometry.clock import Clock
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.motion import MotionModel
 from svnicp.odometry.outcome import Outcome, weak_alone
+from svnicp.pose_gaussian import PoseGaussian
 
 
 def summarise(
-    motion: MotionModel, drift: MapDrift, outcome: Outcome, num_points: int, clock: Clock
+    motion: MotionModel, drift: MapDrift, step: PoseGaussian, outcome: Outcome, num_points: int,
+    clock: Clock,
 ) -> Estimate:  # fmt: skip
-    """Estimate after a scan; moves the drift along with the body."""
+    """Estimate after a scan; ``step`` is the pose in that of the scan before."""
     assert motion.stamp_ns is not None
-    step = motion.step
-    drift.move(step.T_world_body)
     moving = motion.moving()
     result, correction = outcome.result, outcome.correction
     return Estimate(
