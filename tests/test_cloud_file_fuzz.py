@@ -44,22 +44,17 @@ def _quiet():
     logging.getLogger("svnicp.cloud_files").setLevel(logging.NOTSET)
 
 
-def points_or_input_error(path: Path, data: bytes) -> None:
-    """Read the bytes as a cloud; anything but points or an InputError fails the test."""
+def gives_points_or_says_why(path: Path, data: bytes) -> bool:
+    """Whether the bytes, read as a cloud, give sound points or an InputError in one sentence."""
     path.write_bytes(data)
     try:
         points = read_cloud(path)
     except InputError as error:
         sentence = str(error)
     else:
-        assert points.ndim == 2
-        assert points.shape[1] == 3
-        assert points.dtype == np.float64
-        assert len(points) > 0
-        assert np.isfinite(points).all()
-        return
-    assert sentence.endswith(".")
-    assert sentence.isprintable()
+        sound = points.ndim == 2 and points.shape[1] == 3 and points.dtype == np.float64
+        return bool(sound and len(points) > 0 and np.isfinite(points).all())
+    return sentence.endswith(".") and sentence.isprintable()
 
 
 @FUZZ
@@ -67,7 +62,7 @@ def points_or_input_error(path: Path, data: bytes) -> None:
 @pytest.mark.parametrize("extension", ["ply", "pcd", "bin", "npy", "npz"])
 def test_random_bytes_never_crash(tmp_path: Path, extension: str, data: bytes):
     """Any bytes under any extension."""
-    points_or_input_error(tmp_path / f"a.{extension}", data)
+    assert gives_points_or_says_why(tmp_path / f"a.{extension}", data)
 
 
 @FUZZ
@@ -76,7 +71,7 @@ def test_random_bytes_never_crash(tmp_path: Path, extension: str, data: bytes):
 def test_cut_files_never_crash(tmp_path: Path, name: str, cut: int):
     """A valid file that ends anywhere."""
     data = VALID[name]
-    points_or_input_error(tmp_path / name, data[: cut % len(data)])
+    assert gives_points_or_says_why(tmp_path / name, data[: cut % len(data)])
 
 
 @FUZZ
@@ -87,7 +82,7 @@ def test_altered_files_never_crash(tmp_path: Path, name: str, edits: list[tuple[
     data = bytearray(VALID[name])
     for position, value in edits:
         data[position % (len(data) if position % 2 else min(300, len(data)))] = value
-    points_or_input_error(tmp_path / name, bytes(data))
+    assert gives_points_or_says_why(tmp_path / name, bytes(data))
 
 
 WORDS = re.compile(rb"[^\s]+")
@@ -104,7 +99,9 @@ def test_altered_headers_never_crash(tmp_path: Path, name: str, data: st.DataObj
     word = data.draw(st.sampled_from(words))
     others = [other.group() for other in words]
     new = data.draw(st.sampled_from(ODD_WORDS + others))
-    points_or_input_error(tmp_path / name, content[: word.start()] + new + content[word.end() :])
+    assert gives_points_or_says_why(
+        tmp_path / name, content[: word.start()] + new + content[word.end() :]
+    )
 
 
 @FUZZ
@@ -113,8 +110,8 @@ def test_odd_npy_headers_never_crash(tmp_path: Path, header: str):
     """A .npy header is a Python literal; no literal gets through."""
     text = header.encode()
     data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(100)
-    points_or_input_error(tmp_path / "a.npy", data)
+    assert gives_points_or_says_why(tmp_path / "a.npy", data)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as members:
         members.writestr("points.npy", data)
-    points_or_input_error(tmp_path / "a.npz", archive.getvalue())
+    assert gives_points_or_says_why(tmp_path / "a.npz", archive.getvalue())

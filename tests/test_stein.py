@@ -14,7 +14,7 @@ import reference
 from svnicp.arrays import Floats
 from svnicp.config import Config, SteinConfig
 from svnicp.kernels import stein
-from svnicp.registration import gauss_newton, stein_icp, svgd, svn
+from svnicp.registration import gauss_newton, svgd, svn
 from svnicp.registration.backend import NumbaBackend
 from svnicp.registration.particles import start_offsets
 from svnicp.registration.posterior import mean_and_scatter, particle_poses, whole_covariance
@@ -370,40 +370,3 @@ def test_svgd_walks_to_the_mode(rng: np.random.Generator):
     for _ in range(100):
         state, _ = svgd.step(state, gaussian_problem(ROOM), BACKEND, config)
     assert np.abs(state.offsets.mean(axis=0)).max() < 0.02
-
-
-def test_euler_angles_are_yaw_pitch_roll(rng: np.random.Generator):
-    """Stein ICP's particles stand for Rz(yaw) Ry(pitch) Rx(roll)."""
-    offsets = rng.uniform(-1.0, 1.0, size=(5, 6))
-    vectors = stein_icp.rotation_vectors(offsets)
-    for (roll, pitch, yaw), pose in zip(
-        offsets[:, 3:], particle_poses(np.eye(4), vectors), strict=True
-    ):
-        about = [[0.0, 0.0, yaw], [0.0, pitch, 0.0], [roll, 0.0, 0.0]]
-        Rz, Ry, Rx = (reference.offset_pose(np.eye(4), np.array([0.0] * 3 + v)) for v in about)
-        assert_allclose(pose[:3, :3], (Rz @ Ry @ Rx)[:3, :3], atol=1e-14)
-    assert_array_equal(vectors[:, :3], offsets[:, :3])
-
-
-def test_mini_batches_leave_the_prior_alone(rng: np.random.Generator):
-    """Scaling a mini-batch up to the whole cloud scales the likelihood and not the prior."""
-    points = rng.normal(size=(600, 3)).astype(np.float32)
-    rows = np.full((600, 4, 8), np.inf, dtype=np.float32)
-    problem = gaussian_problem(ROOM)._replace(points=points, rows=rows)
-    config = dataclasses.replace(DEFAULT, algorithm="stein_icp", batch_size=60)
-    state = stein_icp.init(BACKEND, 0.01 * rng.standard_normal((5, 6)), config)
-    _, info = stein_icp.step(state, problem, BACKEND, config)
-    assert_allclose(info.mean_hessian, ROOM, rtol=1e-9)
-
-
-def test_mini_batches_take_turns(rng: np.random.Generator):
-    """Consecutive batches together hold every point once, and each counts as the whole."""
-    points = rng.normal(size=(607, 3)).astype(np.float32)
-    problem = gaussian_problem(ROOM)._replace(
-        points=points, rows=np.zeros((607, 1, 8), dtype=np.float32)
-    )
-    batches = [BACKEND.mini_batch(problem, number, 100) for number in range(6)]
-    together = np.concatenate([batch.points for batch in batches])
-    assert_array_equal(np.sort(together, axis=0), np.sort(points, axis=0))
-    counted = [batch.efficiency.gradient * len(batch.points) for batch in batches]
-    assert_allclose(counted, problem.efficiency.gradient * 607)

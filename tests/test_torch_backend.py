@@ -2,8 +2,6 @@
 """The torch backend gives the compiled backend's answers, and never waits for the device."""
 
 import dataclasses
-import subprocess
-import sys
 from functools import lru_cache
 from typing import Literal
 
@@ -12,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from svnicp.config import BackendConfig, Config, SteinConfig
-from svnicp.errors import ConfigError, MissingExtraError
+from svnicp.errors import ConfigError
 from svnicp.kernels import linearise as compiled
 from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, se3_inverse, so3_exp, so3_log
@@ -388,23 +386,3 @@ def test_unknown_devices_and_precisions_are_refused(device, precision):
     """A name that the configuration does not know is refused here as well."""
     with pytest.raises(ConfigError, match=f"'({device}|{precision})'"):
         TorchBackend(device, precision)
-
-
-def test_a_missing_torch_says_how_to_install_it(monkeypatch):
-    """Without torch, asking for its backend gives the command that installs it."""
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "svnicp.registration.torch_backend")
-    with pytest.raises(MissingExtraError, match=r'torch backend .* pip install "svnicp\[torch\]"'):
-        make_backend(BackendConfig(name="torch"))
-
-
-def test_torch_is_imported_only_on_request():
-    """Importing the package and using its compiled backend leaves torch alone."""
-    code = (
-        "import sys; import svnicp.registration as r; from svnicp.config import BackendConfig\n"
-        "from svnicp.registration.backend import make_backend\n"
-        "make_backend(BackendConfig()); assert 'torch' not in sys.modules\n"
-        "make_backend(BackendConfig(name='torch')); assert 'torch' in sys.modules\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr

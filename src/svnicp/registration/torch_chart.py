@@ -6,7 +6,9 @@ Nothing here reads a number back from the device.
 
 from typing import Any
 
-import torch
+from svnicp.extras import require
+
+torch = require("torch", "torch", "The torch backend")
 
 Array = Any
 """A torch tensor."""
