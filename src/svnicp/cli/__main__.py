@@ -51,7 +51,8 @@ examples:
   svnicp register scan.pcd map.pcd --guess 1.5 0 0 0 0 90 --json pose.json
 
 `svnicp COMMAND --help` lists the options of a command; `svnicp --version` the version.
-exit codes: 0 fine, 2 wrong input, 3 the pose or the run is not to be trusted, 130 interrupted.
+exit codes: 0 fine, 2 wrong input, 3 the pose or the run is not to be trusted, 130 interrupted,
+143 terminated.
 """
 
 
