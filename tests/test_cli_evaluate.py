@@ -15,7 +15,6 @@ from svnicp.cli import __main__ as cli
 from svnicp.data.trajectory_files import write_tum
 from svnicp.estimate import Estimate
 from svnicp.evaluation import Evaluation, RunRecord, evaluate, read_run
-from svnicp.evaluation.relative_poses import RelativePoses
 from svnicp.evaluation.truth_file import Truth, about_truth, read_truth, write_truth
 from svnicp.lie import se3_exp
 from svnicp.recording import RunDescription, RunFolder
@@ -41,11 +40,8 @@ def folder(tmp_path) -> Path:
     path = tmp_path / "run"
     known = Truth(truth(), np.eye(4))
     with RunFolder.open(path, RunDescription(data="test", more=about_truth(known))) as run:
-        steps = RelativePoses.create(path)
         for estimate in estimates(noisy_run(np.random.default_rng(5), 60)):
-            steps.on_estimate(estimate)
             run.on_estimate(estimate)
-        steps.close()
     write_truth(path, known)
     return path
 

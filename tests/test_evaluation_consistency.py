@@ -11,7 +11,6 @@ from svnicp.errors import DatasetError, InputError
 from svnicp.evaluation import calibration, consistency, evaluate, read_run
 from svnicp.evaluation.consistency import chi_square_band, pose_errors, step_errors
 from svnicp.evaluation.evaluate import fit_worlds
-from svnicp.evaluation.relative_poses import RelativePoses
 from svnicp.lie import se3_exp, se3_inverse, se3_log, transform_points
 from svnicp.recording import RunDescription, RunFolder
 
@@ -145,11 +144,8 @@ def test_errors_without_their_covariances_are_refused(count, matrices):
 
 def write_run(path, count: int) -> None:
     with RunFolder.open(path, RunDescription(data="test")) as folder:
-        steps = RelativePoses.create(path)
         for index in range(count):
-            steps.on_estimate(make_estimate(index))
             folder.on_estimate(make_estimate(index))
-        steps.close()
 
 
 def test_a_run_is_read_as_it_was_written(tmp_path):

@@ -77,8 +77,8 @@ def test_an_unfinished_line_is_passed_over(tmp_path, caplog):
     [
         ("", "not a covariance.csv"),
         ("a,b\n1,2\n", "its columns must be stamp_ns, rel_tx_tx"),
-        (HEADER + "1,2,3\n", "line 7: 43 numbers"),
-        (HEADER + ",".join(["1"] * 42) + ",x\n", "line 7: 43 numbers"),
+        (HEADER + "1,2,3\n", "line 8: 43 numbers"),
+        (HEADER + ",".join(["1"] * 42) + ",x\n", "line 8: 43 numbers"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, said):

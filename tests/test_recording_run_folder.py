@@ -33,8 +33,8 @@ DESCRIPTION = RunDescription(
     data="corridor.mcap", command="svnicp run corridor.mcap", seed=3, config={"stein": {"K": 30}}
 )
 NAMES = {
-    "trajectory.tum", "trajectory.kitti", "covariance.csv", "scans.csv", "timing.csv",
-    "odometry.mcap", "run.yaml",
+    "trajectory.tum", "trajectory.kitti", "relative.tum", "covariance.csv", "scans.csv",
+    "timing.csv", "odometry.mcap", "run.yaml",
 }  # fmt: skip
 
 
@@ -64,6 +64,11 @@ def check_files(path: Path, indices) -> None:
     np.testing.assert_allclose(tum.T_world_body, poses, atol=1e-14)
     kitti = read_kitti(path / "trajectory.kitti", stamps_ns)
     np.testing.assert_allclose(kitti.T_world_body, poses, atol=1e-14)
+    steps = read_tum(path / "relative.tum", position_only=False)
+    np.testing.assert_array_equal(steps.stamps_ns, stamps_ns)
+    np.testing.assert_allclose(
+        steps.T_world_body, [estimate.T_previous_body for estimate in estimates], atol=1e-14
+    )
     covariances = read_covariances(path / "covariance.csv")
     np.testing.assert_array_equal(covariances.stamps_ns, stamps_ns)
     np.testing.assert_array_equal(
@@ -198,6 +203,8 @@ def test_an_existing_run_is_safe(tmp_path):
     """Another run in the folder is refused; overwriting deletes its files and no others."""
     write_run(tmp_path, map(make_estimate, range(3)), particles=True)
     (tmp_path / "notes.txt").write_text("mine")
+    for name in ("state.npz", "map.ply", "map.part", "ground_truth.tum"):
+        (tmp_path / name).write_text("of the run before")
     with pytest.raises(InputError, match="a run in this folder already"):
         RunFolder.open(tmp_path, DESCRIPTION)
     check_files(tmp_path, range(3))
@@ -253,7 +260,7 @@ def test_a_resumed_run_equals_one_that_was_never_interrupted(tmp_path, ended):
 def test_resuming_drops_lines_that_were_not_finished(tmp_path):
     """A line that a kill cut off in any text file is gone when the run goes on."""
     write_run(tmp_path, map(make_estimate, range(2)))
-    for name in ("trajectory.tum", "trajectory.kitti", "covariance.csv", "scans.csv", "timing.csv"):
+    for name in NAMES - {"odometry.mcap", "run.yaml"}:
         with (tmp_path / name).open("a") as file:
             file.write("17")
     with RunFolder.resume(tmp_path, make_estimate(1).stamp_ns) as run:
@@ -299,7 +306,7 @@ def test_a_killed_run_leaves_valid_files(tmp_path):
     last = int(printed[-1])
     lines = (tmp_path / "run" / "trajectory.tum").read_text().splitlines(keepends=True)
     assert len(lines) - 1 in {last, last + 1}  # a kill between write and print loses the print only
-    for name in ("covariance.csv", "scans.csv", "timing.csv", "trajectory.kitti"):
+    for name in NAMES - {"odometry.mcap", "run.yaml"}:
         assert (tmp_path / "run" / name).read_text().endswith("\n")
     with AnyReader([tmp_path / "run" / "odometry.mcap"]) as reader:
         assert len(list(reader.messages())) >= 3 * len(lines)

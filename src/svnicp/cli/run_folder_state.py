@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from svnicp.cli.run_loop import STATE_NAME
 from svnicp.errors import InputError
 from svnicp.recording import RunDescription, read_description
 from svnicp.recording.run_description import FILE_NAME
-from svnicp.recording.run_folder import TRAJECTORY
+from svnicp.recording.run_files import STATE, TRAJECTORY
 
 
 def can_go_on(path: Path, description: RunDescription) -> bool:
@@ -25,11 +24,11 @@ def can_go_on(path: Path, description: RunDescription) -> bool:
     if not (path / FILE_NAME).is_file():
         return False
     trajectory = path / TRAJECTORY
-    if not (path / STATE_NAME).is_file():
+    if not (path / STATE).is_file():
         if not trajectory.is_file() or trajectory.stat().st_size == 0:
             return False
         raise InputError(
-            f"{path}: the run has poses but no {STATE_NAME} to go on from; choose another folder, "
+            f"{path}: the run has poses but no {STATE} to go on from; choose another folder, "
             "or start it again with --overwrite."
         )
     there = read_description(path)

@@ -22,15 +22,12 @@ from svnicp.cli.run_inputs import RunInputs
 from svnicp.cli.run_map import LOOK_EVERY, WholeMap
 from svnicp.cli.run_progress import RunProgress
 from svnicp.data.measurements import Scan
-from svnicp.estimate import Estimate
-from svnicp.evaluation.relative_poses import RelativePoses
 from svnicp.odometry import Odometry
 from svnicp.odometry.run import odometry_for
 from svnicp.odometry.saved_state import load_state, save_state
 from svnicp.recording import RunDescription, RunFolder
 from svnicp.recording.run_description import INTERRUPTED
-
-STATE_NAME = "state.npz"
+from svnicp.recording.run_files import STATE
 
 
 @dataclass
@@ -89,13 +86,11 @@ class Session:
         odometry: Odometry,
         progress: Progress,
         folder: RunFolder,
-        steps: RelativePoses,
         whole_map: WholeMap | None,
     ) -> None:
         self.odometry = odometry
         self.progress = progress
         self.folder = folder
-        self._steps = steps
         self._map = whole_map
 
     @classmethod
@@ -111,10 +106,9 @@ class Session:
     ) -> "Session":
         """Begin a run in a folder; a run that is there is replaced only if told to."""
         folder = RunFolder.open(path, description, overwrite=overwrite, particles=particles)
-        (path / STATE_NAME).unlink(missing_ok=True)
         whole = WholeMap.create(path, inputs.config.map) if with_map else None
         odometry = _odometry(inputs, description.seed)
-        return cls(odometry, Progress(), folder, RelativePoses.create(path), whole)
+        return cls(odometry, Progress(), folder, whole)
 
     @classmethod
     def resume(
@@ -122,13 +116,12 @@ class Session:
     ) -> "Session":
         """Go on with the run in a folder from its saved state."""
         odometry = _odometry(inputs, description.seed)
-        progress = Progress(**load_state(path / STATE_NAME, odometry))
+        progress = Progress(**load_state(path / STATE, odometry))
         folder = RunFolder.resume(path, progress.last_stamp_ns)
-        steps = RelativePoses.resume(path, progress.num_estimates)
         whole = None
         if with_map:
             whole = WholeMap.resume(path, inputs.config.map, progress.num_map_points)
-        return cls(odometry, progress, folder, steps, whole)
+        return cls(odometry, progress, folder, whole)
 
     def go(
         self, inputs: RunInputs, bar: RunProgress, stop: Stop, max_scans: int | None, every: int
@@ -175,17 +168,12 @@ class Session:
         estimate = self.odometry.process(scan)
         self.progress.num_scans += 1
         if estimate is not None:
-            self._write(estimate)
+            self.folder.on_estimate(estimate)
+            self.progress.num_estimates += 1
+            self.progress.last_stamp_ns = estimate.stamp_ns
         if self._map is not None and self.progress.num_scans % LOOK_EVERY == 0:
             self._map.look(self.odometry.local_map)
         bar.on_scan(estimate)
-
-    def _write(self, estimate: Estimate) -> None:
-        """Tell the listeners; the trajectory has a pose only where all others have theirs."""
-        self._steps.on_estimate(estimate)
-        self.folder.on_estimate(estimate)
-        self.progress.num_estimates += 1
-        self.progress.last_stamp_ns = estimate.stamp_ns
 
     def save(self) -> None:
         """Save the state, once there is something to go on from."""
@@ -193,7 +181,7 @@ class Session:
             return
         if self._map is not None:
             self.progress.num_map_points = self._map.num_points
-        save_state(self.folder.path / STATE_NAME, self.odometry, vars(self.progress))
+        save_state(self.folder.path / STATE, self.odometry, vars(self.progress))
 
     def __enter__(self) -> "Session":
         return self
@@ -206,7 +194,6 @@ class Session:
         """End the run with a word on how."""
         if self._map is not None:
             self._map.close()
-        self._steps.close()
         self.folder.close(state)
 
 

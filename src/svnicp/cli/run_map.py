@@ -14,9 +14,8 @@ from svnicp.cloud_files import read_cloud, write_ply
 from svnicp.config import MapConfig
 from svnicp.local_map import VoxelMap
 from svnicp.recording.growing_file import GrowingFile
-from svnicp.recording.run_folder import MAP
+from svnicp.recording.run_files import MAP, MAP_PART
 
-PART_NAME = "map.part"
 LOOK_EVERY = 10
 """Scans between two looks at the local map."""
 
@@ -35,14 +34,13 @@ class WholeMap:
 
     @classmethod
     def create(cls, folder: Path, config: MapConfig) -> "WholeMap":
-        """Start with nothing; a file that is there is replaced."""
-        (folder / PART_NAME).unlink(missing_ok=True)
-        return cls(GrowingFile.create(folder / PART_NAME), config)
+        """Start with nothing."""
+        return cls(GrowingFile.create(folder / MAP_PART), config)
 
     @classmethod
     def resume(cls, folder: Path, config: MapConfig, num_points: int) -> "WholeMap":
         """Go on behind this many points."""
-        path = folder / PART_NAME
+        path = folder / MAP_PART
         if not path.exists():  # the run had ended: take its points back
             points = read_cloud(folder / MAP).astype(_POINT)
             GrowingFile.create(path, points.tobytes()).close()

@@ -17,10 +17,9 @@ from svnicp.arrays import Covariance, Floats, Integers, Transform
 from svnicp.data.trajectory import Trajectory
 from svnicp.data.trajectory_files import read_tum
 from svnicp.errors import DatasetError
-from svnicp.evaluation.relative_poses import read_relative_poses
 from svnicp.lie import se3_adjoint, se3_inverse
 from svnicp.recording import read_covariances
-from svnicp.recording.run_folder import TRAJECTORY
+from svnicp.recording.run_files import RELATIVE, TRAJECTORY
 
 
 class ScanRow(NamedTuple):
@@ -97,8 +96,9 @@ def read_run(path: Path) -> RunRecord:
         found = read_covariances(path / "covariance.csv")
         rows = _rows_of(stamps_ns, found.stamps_ns, path / "covariance.csv")
         record = replace(record, absolute=found.absolute[rows], relative=found.relative[rows])
-    if (steps := read_relative_poses(path)) is not None:
-        rows = _rows_of(stamps_ns, steps.stamps_ns, path / "relative.tum")
+    if (path / RELATIVE).is_file():
+        steps = read_tum(path / RELATIVE, position_only=False)
+        rows = _rows_of(stamps_ns, steps.stamps_ns, path / RELATIVE)
         record = replace(record, T_previous_body=steps.T_world_body[rows])
     return replace(record, scans=_scans(path, stamps_ns), seconds=_seconds(path, stamps_ns))
 

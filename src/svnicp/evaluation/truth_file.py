@@ -14,8 +14,7 @@ from svnicp.arrays import Transform
 from svnicp.data.trajectory import Trajectory
 from svnicp.data.trajectory_files import read_tum, write_tum
 from svnicp.recording import read_description
-
-FILE_NAME = "ground_truth.tum"
+from svnicp.recording.run_files import TRUTH
 
 
 class Truth(NamedTuple):
@@ -37,14 +36,14 @@ def about_truth(truth: Truth | None) -> dict[str, object]:
 def write_truth(folder: Path, truth: Truth | None) -> None:
     """Put the truth beside a run, or remove that of an earlier one."""
     if truth is None:
-        (folder / FILE_NAME).unlink(missing_ok=True)
+        (folder / TRUTH).unlink(missing_ok=True)
     else:
-        write_tum(folder / FILE_NAME, truth.trajectory)
+        write_tum(folder / TRUTH, truth.trajectory)
 
 
 def read_truth(folder: Path) -> Truth | None:
     """Read the truth beside a run; None if there is none."""
-    path = folder / FILE_NAME
+    path = folder / TRUTH
     if not path.is_file():
         return None
     about = read_description(folder).more

@@ -33,7 +33,8 @@ COLUMNS = (
 HEADER = f"""\
 # Covariances of the poses in trajectory.tum, one row for each; written by svnicp, format 1.
 # Of xi in T Exp(xi): in body axes, translation x y z [m], then rotation x y z [rad].
-# rel: of the body in the body one row before. abs: of the body in the world, since the start.
+# rel: of the step in relative.tum, to the body from the body one row before as this scan corrects
+# it, too. abs: of the body in the world, since the start.
 # rel_tx_ry is the covariance of tx and ry; upper triangles, row by row.
 # Read it with svnicp.recording.read_covariances or pandas.read_csv(path, comment="#").
 {",".join(COLUMNS)}
@@ -50,7 +51,8 @@ class Covariances(NamedTuple):
     stamps_ns: Integers
     """(n,) [ns]."""
     relative: Covariance
-    """(n, 6, 6) of the body in the body one row before."""
+    """(n, 6, 6) of the steps in relative.tum: of the body in the body one row before, which the
+    scan of this row has corrected, too."""
     absolute: Covariance
     """(n, 6, 6) of the body in the world."""
 

@@ -2,8 +2,8 @@
 """The folder of a run, written as the run goes: a killed run leaves valid files up to its end.
 
 A listener: it takes every estimate and appends it to trajectory.tum, trajectory.kitti,
-covariance.csv, scans.csv, timing.csv, odometry.mcap and, if asked, the particles. To go on with a
-run, all of them are cut off behind a given stamp and appended to again.
+relative.tum, covariance.csv, scans.csv, timing.csv, odometry.mcap and, if asked, the particles. To
+go on with a run, all of them are cut off behind a given stamp and appended to again.
 """
 
 import os
@@ -19,7 +19,7 @@ from svnicp.data.trajectory_files import kitti_line, tum_line
 from svnicp.errors import DatasetError, InputError
 from svnicp.estimate import Estimate
 from svnicp.recording import particle_file, run_description
-from svnicp.recording.covariance_file import HEADER, covariance_row
+from svnicp.recording.covariance_file import covariance_row
 from svnicp.recording.growing_file import GrowingFile, end_of_lines
 from svnicp.recording.mcap_log import McapLog
 from svnicp.recording.mcap_records import Topic
@@ -27,26 +27,8 @@ from svnicp.recording.odometry_messages import TOPICS, odometry_messages
 from svnicp.recording.particle_file import ParticleFile
 from svnicp.recording.ros_messages import RosMessages
 from svnicp.recording.run_description import RunDescription, read_description
-from svnicp.recording.scan_tables import SCAN_HEADER, TIMING_HEADER, scan_row, timing_rows
-
-TRAJECTORY = "trajectory.tum"
-KITTI = "trajectory.kitti"
-MCAP = "odometry.mcap"
-MAP = "map.ply"
-
-HEADERS = {
-    TRAJECTORY: "",
-    KITTI: "",
-    "covariance.csv": HEADER,
-    "scans.csv": SCAN_HEADER,
-    "timing.csv": TIMING_HEADER,
-}
-"""Text files of a run, and how each begins."""
-
-ALL_NAMES = (
-    *HEADERS, MCAP, MAP, run_description.FILE_NAME, particle_file.NPZ_NAME, particle_file.PART_NAME,
-)  # fmt: skip
-"""Every file that a run may write."""
+from svnicp.recording.run_files import ALL_NAMES, HEADERS, KITTI, MAP, MCAP, RELATIVE, TRAJECTORY
+from svnicp.recording.scan_tables import scan_row, timing_rows
 
 
 class RunFolder:
@@ -160,6 +142,7 @@ class RunFolder:
         rows = {
             TRAJECTORY: tum_line(estimate.stamp_ns, estimate.T_world_body),
             KITTI: kitti_line(estimate.T_world_body),
+            RELATIVE: tum_line(estimate.stamp_ns, estimate.T_previous_body),
             "covariance.csv": covariance_row(estimate),
             "scans.csv": scan_row(estimate),
             "timing.csv": timing_rows(estimate),
@@ -241,12 +224,12 @@ def _keeper(name: str, last_stamp_ns: int, num_scans: int) -> Callable[[bytes], 
     if name == KITTI:  # no stamps: as many lines as there are poses
         lines = iter(range(num_scans))
         return lambda _: next(lines, None) is not None
-    if name == TRAJECTORY:
+    if name in {TRAJECTORY, RELATIVE}:
         return lambda line: _tum_stamp(line) <= last_stamp_ns
     return lambda line: not line[:1].isdigit() or int(line.split(b",")[0]) <= last_stamp_ns
 
 
 def _tum_stamp(line: bytes) -> int:
-    """Stamp of a line of the trajectory [ns]."""
+    """Stamp of a line of a TUM file [ns]."""
     value = parse_number(line.split()[0].decode())
     return to_ns(value, NS_PER_S) if value is not None else 0
