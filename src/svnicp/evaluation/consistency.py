@@ -6,23 +6,12 @@ covariances that odometry stated for them. 1 is calibrated, more is over-confide
 """
 
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-from scipy import stats
 
 from svnicp.arrays import Covariance, Floats, Transform
-from svnicp.errors import InputError
-from svnicp.lie import ROTATION, TRANSLATION, se3_inverse, se3_log
-
-Part = Literal["pose", "translation", "rotation"]
-BLOCKS: dict[Part, slice] = {
-    "pose": slice(0, 6), "translation": TRANSLATION, "rotation": ROTATION,
-}  # fmt: skip
-"""Components of a tangent."""
-
-SMALLEST_VARIANCE = 1e-12
-"""Added to every variance [m^2, rad^2]: what is exact by definition would divide by zero."""
+from svnicp.lie import se3_inverse, se3_log
+from svnicp.scores.blocks import BLOCKS, check_pairs
+from svnicp.scores.coverage import component_shares
+from svnicp.scores.nees import chi_square_band, normalised_squares
 
 
 @dataclass(frozen=True)
@@ -65,20 +54,6 @@ def true_steps(T_true_body: Transform) -> Transform:
     return se3_inverse(T_true_body[:-1]) @ T_true_body[1:]
 
 
-def normalised_squares(errors: Floats, covariances: Covariance) -> Floats:
-    """Squares (n,) of errors (n, d) in standard deviations, by covariances (n, d, d)."""
-    covariances = covariances + SMALLEST_VARIANCE * np.eye(errors.shape[1])
-    solved = np.linalg.solve(covariances, errors[..., None])[..., 0]
-    return np.sum(errors * solved, axis=1)
-
-
-def chi_square_band(count: int, size: int = 1) -> tuple[float, float]:
-    """95 % band of the mean of ``count`` normalised squares of this size, per component."""
-    freedom = count * size
-    low, high = stats.chi2.ppf([0.025, 0.975], freedom) / freedom
-    return float(low), float(high)
-
-
 def calibration(errors: Floats, covariances: Covariance) -> Calibration:
     """Compare errors (n, d) with their covariances (n, d, d).
 
@@ -87,16 +62,10 @@ def calibration(errors: Floats, covariances: Covariance) -> Calibration:
     InputError
         If there is no error, or the shapes do not fit.
     """
+    check_pairs(errors, covariances)
     count, size = errors.shape
-    if count == 0 or covariances.shape != (count, size, size):
-        raise InputError(
-            f"Errors of shape {errors.shape} need as many covariances, at least one, not an array "
-            f"of shape {covariances.shape}."
-        )
     squares = normalised_squares(errors, covariances)
-    variances = np.diagonal(covariances, axis1=1, axis2=2) + SMALLEST_VARIANCE
-    sigmas_away = np.abs(errors) / np.sqrt(variances)
-    one, two, three = (float(np.mean(sigmas_away < sigma)) for sigma in (1.0, 2.0, 3.0))
+    one, two, three = component_shares(errors, covariances)
     return Calibration(
         count, float(squares.mean()) / size, chi_square_band(count, size), (one, two, three)
     )
