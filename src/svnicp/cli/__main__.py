@@ -23,6 +23,7 @@ from svnicp.errors import SvnicpError
 COMMANDS = {
     "run": "odometry over a recording or a simulated scenario, with uncertainty",
     "evaluate": "a run against the truth: APE and RPE by evo, and whether its sigmas hold",
+    "report": "a run as one HTML page: summary, map, sigmas, errors, calibration, time",
     "register": "pose of one cloud in another, with its uncertainty",
     "demo": "simulate, register, and write a report to look at",
     "info": "what was understood about a recording, and how to override it",
@@ -47,6 +48,7 @@ examples:
   svnicp run corridor.mcap --out out/corridor
   svnicp run long_corridor --duration 20 --out out/simulated
   svnicp evaluate out/simulated
+  svnicp report out/simulated
   svnicp register scan.ply map.ply
   svnicp register scan.pcd map.pcd --guess 1.5 0 0 0 0 90 --json pose.json
 
