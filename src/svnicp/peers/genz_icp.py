@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""GenZ-ICP (POSTECH): point-to-plane and point-to-point weighed by planarity, LiDAR alone.
+
+Deskewing is off in its defaults and in every configuration that it ships, so a pose fits the scan
+as a whole best: it is taken for the mean time of the points.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from svnicp.peers.peer import DEFAULT, Peer, PeerRun, Recorder
+from svnicp.peers.relative_times import relative_times
+from svnicp.peers.spool import Spool
+
+SHIPPED = {
+    "long_corridor": "long_corridor.yaml",
+    "corridor": "corridor.yaml",
+    "indoor": "indoor.yaml",
+    "outdoor": "outdoor.yaml",
+    "kitti": "kitti.yaml",
+    "newer_college": "newer_college.yaml",
+}
+"""Configuration in the package for each kind of scene."""
+
+
+def configurations(scene: str, _point_times: bool) -> tuple[str, ...]:
+    """Defaults, and what the package has for the scene."""
+    return (DEFAULT, SHIPPED[scene]) if scene in SHIPPED else (DEFAULT,)
+
+
+def run(spool: Spool, configuration: str) -> PeerRun:
+    """Odometry with the defaults or one of the package's configurations."""
+    from genz_icp.config import load_config  # noqa: PLC0415
+    from genz_icp.genz_icp import GenZICP  # noqa: PLC0415
+
+    config = load_config(None if configuration == DEFAULT else Path(configuration))
+    odometry, recorder = GenZICP(config), Recorder()
+    for scan in spool.scans():
+        points, times = scan.points.astype(np.float64), relative_times(scan)
+        with recorder.timed():
+            odometry.register_frame(points, times)
+        recorder.end_scan()
+        recorder.pose(scan.mean_ns, odometry.last_pose)
+    return recorder.of_lidar(spool.T_body_lidar)
+
+
+PEERS = (
+    Peer(
+        name="genz-icp", module=__name__, imports="genz_icp", package="genz-icp", uses_imu=False,
+        pose_time="mean time of the scan's points", run=run, configurations=configurations,
+    ),
+)  # fmt: skip
