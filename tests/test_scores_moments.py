@@ -41,7 +41,9 @@ HALVES: list[Part] = ["translation", "rotation"]
 PARTS: list[Part] = ["pose", *HALVES]
 
 
-def drawn(rng, count: int, roots: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def drawn(
+    rng: np.random.Generator, count: int, roots: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Errors, and the covariances from which they are drawn."""
     if roots is None:
         roots = SIGMAS[:, None] * (np.eye(6) + 0.3 * rng.normal(size=(count, 6, 6)))
@@ -49,7 +51,7 @@ def drawn(rng, count: int, roots: np.ndarray | None = None) -> tuple[np.ndarray,
     return errors, roots @ np.swapaxes(roots, 1, 2)
 
 
-def random_covariance(rng) -> np.ndarray:
+def random_covariance(rng: np.random.Generator) -> np.ndarray:
     root = SIGMAS[:, None] * (np.eye(6) + 0.3 * rng.normal(size=(6, 6)))
     return root @ root.T
 
