@@ -16,8 +16,8 @@ import pytest
 import yaml
 from numba.core import event
 
-from recording_inputs import make_estimate
-from svnicp import read_cloud
+from recording_inputs import SmallDataset, make_estimate
+from svnicp import read_cloud, simulate
 from svnicp.cli import __main__ as cli
 from svnicp.cli import run_progress, show
 from svnicp.cli.progress import COMPILING
@@ -216,6 +216,13 @@ def test_a_run_that_is_lost_exits_with_three(tmp_path, capsys):
         (["room", "--save-every", "0"], "--save-every must be at least 1"),
         (["room", "--algorithm", "icp"], "invalid choice 'icp'"),
         (["room", "--particles", "0"], "stein.num_particles must be 1"),
+        (["room", "--set", "stein.num_particels=5"], "did you mean 'num_particles'"),
+        (["room", "--set", "fast"], "--set needs KEY=VALUE"),
+        (["room", "--variant", "svng"], "did you mean svn?"),
+        (["room", "--variant", "svn+fixed", "--preset", "fast"], "there is no preset 'fast'"),
+        (["room", "--variant", "svn", "--no-imu"], "--variant says by itself"),
+        (["room", "--variant", "svn", "--imu-model", "generic"], "--variant svn is LiDAR alone"),
+        (["room", "--duration", "1", "--imu-model", "auto"], "does not begin with two seconds"),
         (["room", "--lidar-topic", "/points"], "--lidar-topic is about recordings"),
         (["room", "--duration", "0.5"], "the filter did not start"),
         (["."], "no recording that is understood"),
@@ -233,24 +240,22 @@ def test_wrong_input_is_one_sentence(words, complaint, tmp_path, monkeypatch, ca
 
 def test_variants_of_the_paper_are_options():
     """Algorithm, noise, particles, preset and the IMU's noise end up in what is run."""
-    from svnicp.cli.run_inputs import configuration, imu_noise  # noqa: PLC0415
-    from svnicp.data import DatasetInfo  # noqa: PLC0415
+    from svnicp.cli.run_imu import imu_noise  # noqa: PLC0415
+    from svnicp.cli.run_inputs import configuration  # noqa: PLC0415
 
     command = RunCommand(
         data=(Path("room"),), preset="paper", algorithm="svgd", noise="fixed", particles=50,
-        gyroscope_noise=1e-3, accelerometer_noise=2e-2,
+        gyroscope_noise=1e-3, accelerometer_noise=2e-2, set=("stein.num_particles=51",),
     )  # fmt: skip
     assert contradictions(command) == []
     config = configuration(command)
-    assert (config.stein.algorithm, config.stein.num_particles) == ("svgd", 50)
+    assert (config.stein.algorithm, config.stein.num_particles) == ("svgd", 51)
     assert (config.odometry.noise, config.match.metric) == ("fixed", "point")
-    noise, _ = imu_noise(command, DatasetInfo("test", imu_period_s=0.01))
+    noise, _ = imu_noise(command, simulate("room", duration_s=0.5))
     assert noise is not None
     assert (noise.gyroscope, noise.accelerometer) == (1e-3, 2e-2)
     assert noise.gyroscope_bias_walk > 0.0
-    plain = RunCommand(data=(Path("room"),))
-    assert imu_noise(plain, DatasetInfo("test"))[0] is None
-    assert "generic" in imu_noise(plain, DatasetInfo("test", imu_period_s=0.01))[1]
+    assert imu_noise(RunCommand(data=(Path("small"),)), SmallDataset())[0] is None
 
 
 def test_the_command_that_goes_on_is_the_one_that_began():

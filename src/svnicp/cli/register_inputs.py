@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the options of ``svnicp register`` mean: parameters, the guess and its covariance."""
+"""What the options of ``svnicp register`` mean: the guess and its covariance."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -10,22 +9,9 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.cli.arguments import SixNumbers, UsageError
 from svnicp.cli.euler import rotation_from_rpy
 from svnicp.cli.register import RegisterCommand
-from svnicp.config import Config
 from svnicp.errors import InputError
 from svnicp.lie import make_transform, orthonormalise
 from svnicp.registration.inputs import check_transform
-
-
-def configuration(command: RegisterCommand) -> Config:
-    """Parameters of the preset or file, with the single changes on top."""
-    if command.config is not None:
-        config = Config.from_yaml(command.config)
-    else:
-        config = Config.preset(command.preset or "default")
-    values = config.to_dict()
-    for setting in command.set:
-        _change(values, setting)
-    return Config.from_dict(values)
 
 
 def guessed_pose(command: RegisterCommand) -> Transform:
@@ -72,27 +58,3 @@ def _read_transform(path: Path) -> Transform:
         raise InputError(f"{path}: a 4 x 4 matrix has 16 numbers, and here are {len(numbers)}.")
     # Files carry few digits: what is nearly a rotation becomes one.
     return orthonormalise(check_transform(f"the guess in {path}", numbers.reshape(4, 4)))
-
-
-def _change(values: dict[str, Any], setting: str) -> None:
-    """Put one ``stage.key=value`` into nested dictionaries; unknown keys are found out later."""
-    key, equals, text = setting.partition("=")
-    if not equals or not key:
-        raise UsageError(f"--set needs KEY=VALUE, such as stein.num_particles=50, got '{setting}'.")
-    *stages, name = key.strip().split(".")
-    for stage in stages:
-        inner = values.setdefault(stage, {})
-        if not isinstance(inner, dict):
-            raise UsageError(f"--set {setting}: '{stage}' is a value, not a group of parameters.")
-        values = inner
-    values[name] = _value(text.strip())
-
-
-def _value(text: str) -> object:
-    """Read a number, a truth value or a word."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text.lower(), text)

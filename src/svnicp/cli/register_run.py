@@ -14,9 +14,10 @@ import numpy as np
 from svnicp.cli import show
 from svnicp.cli.exit_codes import NOT_OK
 from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.parameters import preset_or_file, with_changes
 from svnicp.cli.progress import patience
 from svnicp.cli.register import RegisterCommand
-from svnicp.cli.register_inputs import configuration, guessed_pose, prior_covariance
+from svnicp.cli.register_inputs import guessed_pose, prior_covariance
 from svnicp.cli.result_json import Inputs, document
 from svnicp.cloud_files import read_cloud
 from svnicp.data.folders.bin_format import KITTI_COLUMNS
@@ -29,7 +30,7 @@ def run(command: RegisterCommand) -> int:
     to_stdout = command.json == "-"
     if command.json is not None and not to_stdout:
         check_writable(Path(command.json))
-    config = configuration(command)
+    config = with_changes(preset_or_file(command.preset, command.config), command.set)
     guess, prior = guessed_pose(command), prior_covariance(command.prior_std)
     columns = KITTI_COLUMNS if command.bin_columns is None else command.bin_columns
     source, target = (

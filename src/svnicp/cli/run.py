@@ -23,7 +23,8 @@ uncertainty for every scan, written to a folder as it goes. Ctrl-C ends it with 
 examples:
   svnicp run corridor.mcap --out out/corridor
   svnicp run long_corridor --duration 20 --out out/long_corridor
-  svnicp run drive.bag --no-imu --preset paper --out out/drive
+  svnicp run drive.bag --variant svn+fixed --preset paper --out out/drive
+  svnicp run drive.bag --no-imu --set odometry.map_radius_m=50 --out out/near
   svnicp run corridor.mcap --out out/corridor --resume
 """
 
@@ -45,15 +46,21 @@ class RunCommand(DataFlags):
     no_imu: Annotated[bool, option()] = False
     """LiDAR alone, even if there is an IMU."""
     imu_model: Annotated[str | None, option("NAME")] = None
-    """Noise of the IMU by its model, such as xsens_mti30."""
+    """Noise of the IMU by its model, such as xsens_mti30; auto: as measured in the rest at the
+    start. Without the flag: by the recording's own word, then auto, then a generic one."""
     gyroscope_noise: Annotated[float | None, option("X")] = None
     """Noise density of the gyroscope instead [rad/s/sqrt(Hz)], together with the next."""
     accelerometer_noise: Annotated[float | None, option("Y")] = None
     """Noise density of the accelerometer [m/s^2/sqrt(Hz)]."""
     preset: Annotated[str | None, option("NAME")] = None
     """All parameters: default, as measurements chose them, or paper, as published."""
+    variant: Annotated[str | None, option("NAME")] = None
+    """A row of the paper's tables: svn, svgd or stein_icp with the LiDAR alone, svn+fixed or
+    svn+adaptive with the IMU; in either preset."""
     config: Annotated[Path | None, option("FILE")] = None
     """All parameters from a YAML file, instead of a preset."""
+    set: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], option("KEY=VALUE")] = ()
+    """Change single parameters, such as odometry.map_radius_m=50; may be repeated."""
     algorithm: Annotated[
         Literal["svn", "svgd", "stein_icp", "gauss_newton"] | None, option("NAME")
     ] = None
@@ -111,8 +118,15 @@ def contradictions(command: RunCommand) -> list[str]:
         "the noise densities of an IMU must be positive.": any(
             value is not None and not value > 0.0 for value in (gyroscope, accelerometer)
         ),
-        "give either --preset or --config, not both.": (
+        "give either --preset or --config, not both; --set changes either.": (
             command.preset is not None and command.config is not None
+        ),
+        "--variant says by itself what --config, --algorithm, --noise, --imu and --no-imu would;"
+        " leave those out.": command.variant is not None
+        and (
+            bool(command.config or command.algorithm or command.noise)
+            or command.imu
+            or command.no_imu
         ),
         "give either --resume or --overwrite, not both.": command.resume and command.overwrite,
         f"--seed must not be negative, got {command.seed}.": command.seed < 0,

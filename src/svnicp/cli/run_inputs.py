@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the options of ``svnicp run`` mean: where data come from, parameters, the IMU's noise.
+"""What the options of ``svnicp run`` mean: where data come from, and the parameters.
 
 A name that is no path is taken for a simulated scenario. The outcome is everything that decides a
 run, and a description of it for run.yaml, by which a run that goes on is recognised.
@@ -15,14 +15,15 @@ import numpy as np
 
 from svnicp.cli.arguments import UsageError
 from svnicp.cli.data_flags import DataFlags
+from svnicp.cli.parameters import preset_or_file, with_changes
 from svnicp.cli.run import RunCommand
+from svnicp.cli.run_imu import imu_noise
 from svnicp.config import Config
 from svnicp.data.dataset import Dataset, DatasetInfo
-from svnicp.data.imu_noise import IMU_NOISES, ImuNoise
+from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.with_knowledge import KnownDataset
 from svnicp.errors import DatasetError
 from svnicp.evaluation.truth_file import Truth, about_truth
-from svnicp.odometry.run import GENERIC
 from svnicp.recording import RunDescription
 from svnicp.simulation.scenarios import SCENARIOS
 from svnicp.simulation.simulate import simulate
@@ -68,7 +69,7 @@ def run_inputs(command: RunCommand) -> RunInputs:
     config = configuration(command)
     dataset = open_data(command)
     info = dataset.info()
-    noise, words = imu_noise(command, info)
+    noise, words = imu_noise(command, dataset)
     return RunInputs(dataset, info, config, noise, words, ground_truth(dataset))
 
 
@@ -100,40 +101,18 @@ def open_data(command: RunCommand) -> Dataset:
 
 
 def configuration(command: RunCommand) -> Config:
-    """Parameters of the preset or file, with the options on top."""
-    if command.config is not None:
-        config = Config.from_yaml(command.config)
+    """Parameters of the preset, variant or file, with the options on top."""
+    if command.variant is not None:
+        config = Config.variant(command.variant, command.preset or "default")
     else:
-        config = Config.preset(command.preset or "default")
+        config = preset_or_file(command.preset, command.config)
     if command.algorithm is not None:
         config = replace(config, stein=replace(config.stein, algorithm=command.algorithm))
     if command.particles is not None:
         config = replace(config, stein=replace(config.stein, num_particles=command.particles))
     if command.noise is not None:
         config = replace(config, odometry=replace(config.odometry, noise=command.noise))
-    return config
-
-
-def imu_noise(command: RunCommand, info: DatasetInfo) -> tuple[ImuNoise | None, str]:
-    """Noise of the IMU and where it is from; None to do without an IMU."""
-    if info.imu_period_s is None:
-        if command.imu or command.imu_model or command.gyroscope_noise:
-            raise UsageError("the recording has no IMU; leave out the options about one.")
-        return None, "none: LiDAR alone"
-    if command.no_imu:
-        return None, "left out: LiDAR alone"
-    if command.imu_model is not None:
-        return ImuNoise.model(command.imu_model), f"noise of {command.imu_model}, as told"
-    if command.gyroscope_noise is not None and command.accelerometer_noise is not None:
-        told = replace(
-            ImuNoise.model(GENERIC),
-            gyroscope=command.gyroscope_noise,
-            accelerometer=command.accelerometer_noise,
-        )
-        return told, "noise as told"
-    if info.imu in IMU_NOISES:
-        return ImuNoise.model(info.imu), f"noise of {info.imu}"
-    return ImuNoise.model(GENERIC), "noise of a generic one; --imu-model tells better"
+    return with_changes(config, command.set)
 
 
 def default_folder(dataset: Dataset) -> Path:

@@ -23,9 +23,11 @@ from svnicp.config.registration_stages import (
     SourceConfig,
     SteinConfig,
 )
+from svnicp.config.variants import VARIANTS, Variant
 
 __all__ = [
     "PRESETS",
+    "VARIANTS",
     "BackendConfig",
     "Config",
     "DriftConfig",
@@ -39,4 +41,5 @@ __all__ = [
     "PriorConfig",
     "SourceConfig",
     "SteinConfig",
+    "Variant",
 ]

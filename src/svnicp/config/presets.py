@@ -25,6 +25,7 @@ from svnicp.config.registration_stages import (
     SourceConfig,
     SteinConfig,
 )
+from svnicp.config.variants import variant
 from svnicp.errors import ConfigError
 
 
@@ -51,6 +52,21 @@ class Config:
         if name not in PRESETS:
             raise ConfigError(f"there is no preset '{name}'; choose one of {', '.join(PRESETS)}")
         return PRESETS[name]
+
+    @staticmethod
+    def variant(name: str, preset: str = "default") -> "Config":
+        """Return a preset made one row of the paper's tables; ``config.VARIANTS`` has the names.
+
+        Whether the row uses an IMU is for odometry to know: pass it ``imu=None`` where
+        ``VARIANTS[name].uses_imu`` is False.
+        """
+        row, config = variant(name), Config.preset(preset)
+        changes: dict[str, Any] = row.slower if preset == "default" else {}
+        return dataclasses.replace(
+            config,
+            stein=dataclasses.replace(config.stein, algorithm=row.algorithm, **changes),
+            odometry=dataclasses.replace(config.odometry, noise=row.noise),
+        )
 
     @staticmethod
     def from_dict(values: dict[str, Any]) -> "Config":

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Odometry over a whole dataset: one estimate per scan, as they come."""
 
+import logging
 from collections.abc import Iterator
 
 import numpy as np
 
 from svnicp.config import Config
 from svnicp.data.dataset import Dataset
-from svnicp.data.imu_noise import IMU_NOISES, ImuNoise
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.imu_noise_of_dataset import imu_noise_of
 from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
 from svnicp.odometry.odometry import Odometry
+
+log = logging.getLogger(__name__)
 
 
 def run(
@@ -29,7 +33,8 @@ def run(
     config
         ``Config.preset("default")`` when left out.
     imu
-        Noise of the IMU; None uses the dataset's IMU if it has one, False leaves it out.
+        Noise of the IMU; None uses the dataset's IMU if it has one, False leaves it out. What is
+        not known of its noise is measured in the rest at the start, or taken from a generic one.
     rng
         Draws the particles; seeded with 0 when left out.
     """
@@ -56,9 +61,6 @@ def odometry_for(
     noise = imu if isinstance(imu, ImuNoise) else None
     info = dataset.info()
     if (imu is None and info.imu_period_s is not None) or imu is True:
-        noise = ImuNoise.model(info.imu if info.imu in IMU_NOISES else GENERIC)
+        noise, words = imu_noise_of(dataset)
+        log.info("%s: IMU with %s.", dataset.name, words)
     return Odometry(config, noise, dataset.T_body_lidar, rng)
-
-
-GENERIC = "generic"
-"""The model of an IMU about which nothing is known."""
