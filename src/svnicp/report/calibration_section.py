@@ -29,7 +29,8 @@ def calibration_section(series: RunSeries, drawn: Scans) -> Section:  # noqa: AR
         "How many errors lie within intervals that should hold a given share of them. On the "
         "diagonal the sigmas are right; below it they are too small (over-confident), above it too "
         "large (cautious). Steps are nearly independent of each other; errors since the start are "
-        "not, so in one run their curve may lie anywhere.",
+        "not, so in one run their curve may lie anywhere. The table counts at 1, 2 and "
+        "3 sigma.",
         (_figure(kinds),),
         (_coverage(kinds),),
     )
@@ -86,7 +87,7 @@ def _coverage(kinds: dict[str, Compared]) -> str:
         for part, one in parts.items():
             if one is not None:
                 rows.append((f"{part}, {name}", *_cells(one)))
-    head = ("", "ANEES", "95 % band", "within 1 σ", "within 2 σ", "within 3 σ")
+    head = ("", "ANEES", "95 % band", "1 σ", "2 σ", "3 σ")
     return table(head, rows)
 
 

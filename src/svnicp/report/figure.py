@@ -123,7 +123,8 @@ def level_label(y: float, text: str, colour: str, anchor: str = "bottom") -> dic
     """Words at the right end of a level; ``y`` is a logarithm on a logarithmic axis."""
     return {
         "xref": "paper", "x": 1, "xanchor": "right", "yref": "y", "y": y, "yanchor": anchor,
-        "text": text, "showarrow": False, "font": {"size": 11, "color": colour},
+        "text": text, "showarrow": False, "bgcolor": "--card",
+        "font": {"size": 11, "color": colour},
     }  # fmt: skip
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What the filter did with each scan: gain, innovation, NIS, velocity, biases."""
 
+import math
+
 import numpy as np
 from scipy import stats
 
+from svnicp.arrays import Floats
 from svnicp.report.figure import (
     Figure,
     Section,
@@ -50,7 +53,7 @@ def innovation_section(series: RunSeries, drawn: Scans) -> Section:
     if not np.isfinite(drawn.innovation).any():
         return Section("innovation", title, left_out=NOTHING_FUSED)
     known = series.scans.nis[np.isfinite(series.scans.nis)]
-    caption = "Pose by the scan minus prediction, in body axes."
+    caption = "Pose by the scan minus prediction, in body axes; what was refused may lie outside."
     figures = []
     if len(known):
         caption += (
@@ -64,9 +67,11 @@ def innovation_section(series: RunSeries, drawn: Scans) -> Section:
         ("rotation", slice(3, 6), angle_unit),
     ):
         values = drawn.innovation[:, half]
-        unit = choose(values)
+        unit = choose(values[drawn.used])
         data = three_curves(unit.factor * values, unit.symbol, _names(name))
         layout = time_layout(f"innovation [{unit.symbol}]")
+        reach = 1.2 * unit.factor * _largest_used(values, drawn)
+        layout["yaxis"]["range"] = [-reach, reach]
         figures.append(Figure(f"innovation-{name}", f"{name.capitalize()}", data, layout))
     return Section("innovation", title, caption, tuple(figures))
 
@@ -78,15 +83,16 @@ def motion_section(series: RunSeries, drawn: Scans) -> Section:  # noqa: ARG001
         *three_curves(drawn.velocity_world, "m/s"),
         curve(speed, "speed", "--muted", "m/s", width=2.2),
     ]
-    figures = [
-        Figure("velocity", "Velocity, in world axes", velocity, time_layout("velocity [m/s]"))
-    ]
+    has_imu = bool(np.isfinite(drawn.gyroscope_bias).any())
+    layout = time_layout("velocity [m/s]")
+    title = "Velocity, in world axes"
+    figures = [Figure("velocity", title, velocity, layout, wide=not has_imu)]
     missing = ""
     biases = {
         "gyroscope": (np.degrees(drawn.gyroscope_bias), "deg/s"),
         "accelerometer": (drawn.accelerometer_bias, "m/s²"),
     }
-    if np.isfinite(drawn.gyroscope_bias).any():
+    if has_imu:
         for name, (values, unit) in biases.items():
             layout = time_layout(f"bias [{unit}]")
             title = f"Bias of the {name}, in body axes"
@@ -107,13 +113,22 @@ def _nis(drawn: Scans) -> Figure:
     ]
     shapes = [level(6.0, "--muted", "dot"), level(NIS_LIMIT, "--error")]
     layout = time_layout("NIS [-]", shapes=shapes, showlegend=False)
-    layout["yaxis"]["type"] = "log"
-    layout["yaxis"]["dtick"] = 1
+    known = drawn.nis[drawn.nis > 0.0]
+    low, high = max(0.03, float(known.min())), max(20.0, float(known.max()))
+    layout["yaxis"] |= {"type": "log", "dtick": 1, "exponentformat": "none"}
+    layout["yaxis"]["range"] = [math.log10(0.7 * low), math.log10(1.5 * high)]
     layout["annotations"] = [
-        level_label(np.log10(NIS_LIMIT), "95 % of χ²(6)", "--error"),
-        level_label(np.log10(6.0), "expected", "--muted", "top"),
+        level_label(math.log10(NIS_LIMIT), "95 % of χ²(6)", "--error"),
+        level_label(math.log10(6.0), "expected", "--muted", "top"),
     ]
     return Figure("nis", "NIS: squared innovation in standard deviations", data, layout, wide=True)
+
+
+def _largest_used(values: Floats, drawn: Scans) -> float:
+    """Largest size among the scans that were used; those that were refused may be anywhere."""
+    sizes = np.abs(values[drawn.used])
+    sizes = sizes[np.isfinite(sizes)]
+    return float(sizes.max()) if len(sizes) else 1.0
 
 
 def _names(half: str) -> tuple[str, ...]:

@@ -54,8 +54,8 @@ def _sureness(series: RunSeries) -> list[KeyFigure]:
         where = "at the end, worst direction"
         return [KeyFigure("sigma, position", length(position), where), rotation]
     return [
-        KeyFigure("sigma along the way", length(ways[0]), "of the position at the end"),
-        KeyFigure("sigma across it", length(ways[1]), "worst direction"),
+        KeyFigure("sigma along the way", length(ways[0]), "position, at the end"),
+        KeyFigure("sigma across the way", length(ways[1]), "position, at the end"),
         rotation,
     ]
 
@@ -66,11 +66,14 @@ def _errors(series: RunSeries) -> list[KeyFigure]:
     if found is None:
         return []
     figures = []
-    aligned = ((found.ape, "all poses aligned"), (found.ape_origin, "first pose aligned"))
-    for errors, how in aligned:
+    aligned = (
+        ("APE, aligned", found.ape, "rmse, all poses aligned"),
+        ("APE from the start", found.ape_origin, "rmse, first pose aligned"),
+    )
+    for name, errors, how in aligned:
         if errors is not None:
             turn = "" if errors.rotation is None else f", {three_digits(errors.rotation.rmse)}°"
-            figures.append(KeyFigure("APE", length(errors.translation.rmse), f"rmse, {how}{turn}"))
+            figures.append(KeyFigure(name, length(errors.translation.rmse), f"{how}{turn}"))
     if found.rpe is not None:
         rotation = found.rpe.rotation
         turn = "" if rotation is None else f", {three_digits(rotation.rmse)}°"

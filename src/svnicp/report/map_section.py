@@ -17,7 +17,7 @@ from svnicp.report.run_series import RunSeries, Scans
 
 MOST_SQUARES = 300_000
 """Squares of the picture of the map."""
-SMALLEST_SQUARE_M = 0.05
+SMALLEST_SQUARE_M = 0.1
 MOST_MARKERS = 1500
 """Coloured points along the way."""
 NUM_ELLIPSES = 24
@@ -44,7 +44,7 @@ def map_section(series: RunSeries, drawn: Scans) -> Section:
             " The colour is one sigma of the position, in its worst horizontal direction; "
             f"ellipses are three sigma, {size}."
         )
-        data += [_ellipses(drawn, position_cov, factor), _markers(drawn, position_cov)]
+        data += [_markers(drawn, position_cov), _ellipses(drawn, position_cov, factor)]
     else:
         data.append(_markers(drawn, None))
     missing = ""
@@ -129,7 +129,7 @@ def raster(points: Floats, extent: Floats) -> Trace:
 def height_px(extent: Floats) -> int:
     """Height of the plot, so that equal axes fill it."""
     width_m, height_m = extent[1] - extent[0]
-    return int(np.clip(140 + 1000.0 * height_m / max(width_m, 1e-9), 300, 640))
+    return int(np.clip(140 + 1000.0 * height_m / max(width_m, 1e-9), 230, 640))
 
 
 def _ellipses(drawn: Scans, position_cov: Covariance, factor: int) -> Trace:

@@ -8,6 +8,7 @@ inside; the page's own security policy keeps it from asking the network for anyt
 import html
 import json
 import math
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -148,12 +149,12 @@ def _head(series: RunSeries, title: str) -> str:
 
 def _summary(said: Summary, step: int) -> str:
     """The words to read first."""
-    sentences = " ".join(said.sentences)
+    verdict, sentences = _unbroken(said.verdict), _unbroken(" ".join(said.sentences))
     thinned = "" if step == 1 else f" Plots show one of {step} scans; the numbers are of all."
     hint = "Click on a time in a plot, or on the path, to mark that scan in all plots."
     return (
         f'<section class="summary {said.level}" aria-label="Summary">\n'
-        f'<p class="verdict">{html.escape(said.verdict)}</p>\n<p>{html.escape(sentences)}</p>\n'
+        f'<p class="verdict">{html.escape(verdict)}</p>\n<p>{html.escape(sentences)}</p>\n'
         f'<p class="faint hint">{hint}{thinned}</p>\n</section>'
     )
 
@@ -184,8 +185,9 @@ def _section(section: Section) -> str:
         )
         parts.append(f'<ul class="legend">{marks}</ul>')
     if section.figures:
-        parts.append(f'<div class="plots">{"".join(map(_figure, section.figures))}</div>')
-    return "\n".join([*parts, *section.tables, "</section>"])
+        inside = [*map(_figure, section.figures), *section.tables]
+        parts.append(f'<div class="plots">\n{"".join(inside)}</div>')
+    return "\n".join([*parts, "</section>"])
 
 
 def _figure(figure: Figure) -> str:
@@ -217,6 +219,11 @@ def _again(series: RunSeries) -> str:
         f"<details><summary>Data and sensors</summary><pre>{rest}</pre></details>\n</section>\n"
         "<noscript><p>The plots need JavaScript; all numbers are above.</p></noscript>"
     )
+
+
+def _unbroken(text: str) -> str:
+    """Keep numbers and their units on one line."""
+    return re.sub(r"(\d) (?=(s|m|mm|%)(\W|$))", "\\1\u00a0", text)
 
 
 def _asset(name: str) -> str:

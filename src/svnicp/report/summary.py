@@ -19,8 +19,10 @@ from svnicp.report.truth_errors import TruthErrors
 
 MOST = 0.95
 """A spell that takes this share of the run is called the whole of it."""
-SPELLS_TOLD = 3
+SPELLS_TOLD = 2
 """So many spells of a direction are told one by one; the rest is counted."""
+GROUPS_TOLD = 2
+"""So many directions are told with their times, the longest first; the rest is named."""
 CALIBRATED = 1.25
 """Errors within this factor of the stated sigmas are as stated."""
 LOST = 0.5
@@ -63,29 +65,32 @@ def constraint_in_words(weak: Mask, used: Mask, seconds: Floats) -> tuple[str, s
     """
     if np.mean(~used) > LOST:
         return "Lost: most scans could not be used, and the pose is only predicted.", "lost"
-    phrases: dict[str, list[int]] = {}
-    num_brief = 0
-    for axis in range(6):
-        found = spells(weak[:, axis], seconds)
-        long = [spell for spell in found if spell.num_scans >= BRIEF_SCANS]
-        num_brief += sum(spell.num_scans for spell in found) - sum(s.num_scans for s in long)
-        if long:
-            phrases.setdefault(when_in_words(long, seconds), []).append(axis)
-    if not phrases:
-        brief = "" if num_brief == 0 else ", but for a few single scans"
+    found = [spells(weak[:, axis], seconds) for axis in range(6)]
+    long = [[spell for spell in one if spell.num_scans >= BRIEF_SCANS] for one in found]
+    if not any(long):
+        brief = ", but for a few single scans" if any(found) else ""
         return f"Well constrained in all six axes{brief}.", "good"
-    if list(phrases.values()) == [list(range(6))]:
-        return f"Hardly constrained in any direction {next(iter(phrases))}.", "weak"
-    parts = [f"{axes_in_words(axes)} {when}" for when, axes in phrases.items()]
+    axes_by_time: dict[str, list[int]] = {}
+    for axis in sorted(range(6), key=lambda axis: -sum(map(_length_s, long[axis]))):
+        if long[axis]:
+            axes_by_time.setdefault(when_in_words(long[axis], seconds), []).append(axis)
+    when, first = next(iter(axes_by_time.items()))
+    if len(first) == 6:
+        return f"Hardly constrained in any direction {when}.", "weak"
+    groups = list(axes_by_time.items())
+    parts = [f"{axes_in_words(axes)} {when}" for when, axes in groups[:GROUPS_TOLD]]
+    rest = [axis for _, axes in groups[GROUPS_TOLD:] for axis in axes]
+    if rest:
+        parts.append(f"at shorter times {axes_in_words(rest)}")
     return f"Well constrained except {_list(parts, '; and ', '; ')}.", "weak"
 
 
 def when_in_words(found: list[Spell], seconds: Floats) -> str:
     """Return when a list of spells was, such as ``between 12 s and 31 s``."""
     duration_s = float(seconds[-1] - seconds[0])
-    if sum(spell.end_s - spell.start_s for spell in found) >= MOST * duration_s:
+    if sum(map(_length_s, found)) >= MOST * duration_s:
         return "throughout"
-    longest = sorted(found, key=lambda spell: spell.start_s - spell.end_s)[:SPELLS_TOLD]
+    longest = sorted(found, key=_length_s, reverse=True)[:SPELLS_TOLD]
     told = [_between(spell) for spell in sorted(longest)]
     if len(found) > len(told):
         rest = len(found) - len(told)
@@ -97,7 +102,7 @@ def axes_in_words(axes: list[int]) -> str:
     """Return axes of a tangent such as ``along x and y and about z``."""
     parts = []
     for word, kind in (("along", range(3)), ("about", range(3, 6))):
-        names = ["xyz"[axis % 3] for axis in axes if axis in kind]
+        names = ["xyz"[axis % 3] for axis in sorted(axes) if axis in kind]
         if names:
             parts.append(f"{word} {_list(names)}")
     return " and ".join(parts)
@@ -187,7 +192,8 @@ def _error_in_words(series: RunSeries) -> str:
     known = np.flatnonzero(np.isfinite(errors[:, 0]))
     last = errors[known[-1]]
     size = float(np.linalg.norm(last[:3]))
-    part = f" ({100.0 * size / series.path_m:.2f} % of the path)" if series.path_m >= 1.0 else ""
+    path_m = _true_path(series)
+    part = f" ({100.0 * size / path_m:.2f} % of the path)" if path_m >= 1.0 else ""
     words = f"The true error at the end is {length(size)}{part}"
     if len(last) == 6:
         words += f" and {angle(float(np.linalg.norm(last[3:])))}"
@@ -197,6 +203,17 @@ def _error_in_words(series: RunSeries) -> str:
     outside = np.flatnonzero(np.abs(last) > 3.0 * stated).tolist()
     where = f"outside 3 sigma {axes_in_words(outside)}" if outside else "inside 3 sigma in all axes"
     return f"{words}, {where}."
+
+
+def _true_path(series: RunSeries) -> float:
+    """Length of the true path [m]."""
+    if series.truth is None:
+        return 0.0
+    return float(np.linalg.norm(np.diff(series.truth.true_positions, axis=0), axis=1).sum())
+
+
+def _length_s(spell: Spell) -> float:
+    return spell.end_s - spell.start_s
 
 
 def _between(spell: Spell) -> str:

@@ -15,6 +15,7 @@
     ...figure,
     area: document.getElementById(`plot-${figure.name}`),
   }));
+  const span = [report.scans.time[0], report.scans.time.at(-1)];
   const timePlots = plots.filter((plot) => plot.kind === "time");
   let marked = null;
   let following = false;
@@ -32,7 +33,8 @@
       return value;
     }
     if (Array.isArray(value)) {
-      return typeof value[0] === "number" ? value : value.map((item) => lookUp(item, style));
+      const onlyNumbers = value.length > 2 && typeof value[0] === "number";
+      return onlyNumbers ? value : value.map((item) => lookUp(item, style));
     }
     if (value !== null && typeof value === "object") {
       return Object.fromEntries(
@@ -60,10 +62,11 @@
       font: { color: "--muted", size: 12, family: getComputedStyle(document.body).fontFamily },
       hoverlabel: { bgcolor: "--card", bordercolor: "--line", font: { color: "--ink" } },
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: "--muted", activecolor: "--ink" },
       margin: { l: 48, r: 14, t: 22, b: 40 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      xaxis: axis,
+      xaxis: plot.kind === "time" ? { ...axis, range: span } : axis,
       yaxis: { ...axis, nticks: 5 },
     };
   }
@@ -99,6 +102,7 @@
     const style = getComputedStyle(root);
     const config = {
       displaylogo: false,
+      doubleClick: "reset",
       responsive: true,
       modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
     };
