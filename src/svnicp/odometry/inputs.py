@@ -7,15 +7,29 @@ import numpy.typing as npt
 from svnicp.arrays import Transform
 from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.measurements import Scan
-from svnicp.errors import InputError
+from svnicp.errors import DatasetError, InputError
 
 
 def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
-    """Rigid (4, 4) extrinsics; the identity when left out."""
+    """Rigid (4, 4) extrinsics; the identity when left out.
+
+    Raises
+    ------
+    InputError
+        If they are something else.
+    """
     if T_body_lidar is None:
         return np.eye(4)
-    projected, _ = checked_extrinsics(np.asarray(T_body_lidar, dtype=np.float64), "T_body_lidar")
-    return projected
+    try:
+        given = np.asarray(T_body_lidar, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"T_body_lidar must be a (4, 4) matrix of numbers, not this {type(T_body_lidar).__name__}."
+        ) from None
+    try:
+        return checked_extrinsics(given, "T_body_lidar")[0]
+    except DatasetError as error:  # the same sentence, about an argument instead of a recording
+        raise InputError(str(error)) from None
 
 
 def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLike | None) -> Scan:
