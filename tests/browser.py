@@ -68,7 +68,7 @@ class Tab:
         )  # fmt: skip
         self.scheme(dark=dark)
         self.call("Page.navigate", url=page.resolve().as_uri())
-        self.wait("document.documentElement.dataset.ready === 'yes'")
+        self.wait("document.documentElement?.dataset.ready === 'yes'")
 
     def scheme(self, *, dark: bool) -> None:
         """Prefer dark or light."""
@@ -123,7 +123,8 @@ def browser(profile: Path) -> Iterator[Tab]:
     path = browser_path()
     assert path is not None
     flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", "--disable-extensions", "--disable-background-networking",
+             "--no-first-run", "--hide-scrollbars", "--disable-extensions",
+             "--disable-background-networking",
              "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank")  # fmt: skip
     process = subprocess.Popen([path, *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

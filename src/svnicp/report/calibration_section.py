@@ -38,7 +38,7 @@ def calibration_section(series: RunSeries, drawn: Scans) -> Section:  # noqa: AR
 
 def _kinds(truth: TruthErrors) -> dict[str, Compared]:
     """What there is to compare, by its name."""
-    both = {"steps": truth.steps, "since the start": truth.absolute}
+    both = {"steps": truth.steps, "since start": truth.absolute}
     return {name: found for name, found in both.items() if found is not None}
 
 

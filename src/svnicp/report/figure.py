@@ -21,7 +21,6 @@ Kind = Literal["time", "map", "plain"]
 AXIS_COLOURS = ("--x", "--y", "--z")
 AXIS_DASHES = ("solid", "dash", "dot")
 """Curves of x, y and z differ in colour and in stroke, for printers and for all eyes."""
-HOVER_TITLE = "scan %{customdata[0]} · %{x:.2f} s · %{customdata[1]}"
 
 
 @dataclass(frozen=True)
@@ -95,9 +94,9 @@ def three_curves(values: Floats, unit: str, names: Iterable[str] = ("x", "y", "z
 
 
 def time_layout(y_title: str, **more: object) -> dict[str, Any]:
-    """Layout of a plot over time, with hints about the scan."""
+    """Layout of a plot over time; the page's script adds the scan to the hints."""
     return {
-        "xaxis": {"title": {"text": "time [s]"}, "unifiedhovertitle": {"text": HOVER_TITLE}},
+        "xaxis": {"title": {"text": "time [s]"}, "unifiedhovertitle": {"text": "%{x:.2f} s"}},
         "yaxis": {"title": {"text": y_title}},
         "hovermode": "x unified",
         "hoverdistance": -1,

@@ -107,7 +107,7 @@ def raster(points: Floats, extent: Floats) -> Trace:
     columns, rows = cells[inside].T
     counts = np.bincount(rows * shape[0] + columns, minlength=shape.prod()).reshape(shape[::-1])
     logs = np.log1p(counts)
-    top = max(float(np.quantile(logs[counts > 0], 0.98)) if counts.any() else 0.0, 1e-9)
+    top = max(float(np.quantile(logs[counts > 0], 0.998)) if counts.any() else 0.0, 1e-9)
     shades = np.minimum(np.rint(255.0 * logs / top), 255.0).astype(np.uint8)
     encoded = base64.b64encode(shades.tobytes()).decode("ascii")
     return {
@@ -201,6 +201,7 @@ def _layout(extent: Floats) -> dict[str, object]:
             "title": {"text": "y [m]"},
             "range": [y_low, y_high],
             "scaleanchor": "x",
+            "nticks": int(np.clip(25.0 * (y_high - y_low) / (x_high - x_low), 2, 8)),
             "constrain": "domain",
         },
         "hovermode": "closest",

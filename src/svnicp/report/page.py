@@ -9,8 +9,10 @@ import html
 import json
 import math
 import re
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -205,10 +207,8 @@ def _again(series: RunSeries) -> str:
     """How to make the run again, and with which parameters it was made."""
     described = series.description
     more = {"seed": described.seed, "data": described.data, **described.more}
-    config, rest = (
-        html.escape(yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True))
-        for content in (described.config, more)
-    )
+    config = _yaml(described.config, flow=False)
+    rest = _yaml(more, flow=None)
     return (
         '<section id="again">\n<h2>Make it again</h2>\n'
         f"<pre><code>{html.escape(str(described.command))}</code></pre>\n"
@@ -219,6 +219,14 @@ def _again(series: RunSeries) -> str:
         f"<details><summary>Data and sensors</summary><pre>{rest}</pre></details>\n</section>\n"
         "<noscript><p>The plots need JavaScript; all numbers are above.</p></noscript>"
     )
+
+
+def _yaml(content: Mapping[str, Any], *, flow: bool | None) -> str:
+    """Escaped YAML; with ``flow`` None the innermost lists take one line."""
+    text = yaml.safe_dump(
+        dict(content), sort_keys=False, allow_unicode=True, default_flow_style=flow, width=100
+    )
+    return html.escape(text)
 
 
 def _unbroken(text: str) -> str:

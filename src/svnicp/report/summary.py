@@ -12,7 +12,7 @@ import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.odometry.outcome import Fate
-from svnicp.report.numbers import angle, length, moment, three_digits
+from svnicp.report.numbers import angle, length, moment, share, three_digits
 from svnicp.report.run_series import RunSeries, Scans
 from svnicp.report.spells import BRIEF_SCANS, Mask, Spell, spells
 from svnicp.report.truth_errors import TruthErrors
@@ -25,6 +25,8 @@ GROUPS_TOLD = 2
 """So many directions are told with their times, the longest first; the rest is named."""
 CALIBRATED = 1.25
 """Errors within this factor of the stated sigmas are as stated."""
+MANY = 0.1
+"""From this share on, scans that were not used belong into the first sentence."""
 LOST = 0.5
 """A run with a larger share of scans that were not used has not been odometry."""
 
@@ -45,6 +47,9 @@ def summary(series: RunSeries) -> Summary:
     """Say what there is to say about a run."""
     scans = series.scans
     verdict, level = constraint_in_words(scans.weak, scans.used, scans.seconds)
+    idle = float(np.mean(~scans.used))
+    if MANY < idle <= LOST:
+        verdict, level = f"{verdict[:-1]}, and {share(idle)} of the scans not used.", "weak"
     sentences = [unused_in_words(scans), _sigma_in_words(series)]
     if series.truth is not None:
         sentences += [_error_in_words(series), calibration_in_words(series.truth)]

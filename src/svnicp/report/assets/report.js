@@ -68,7 +68,24 @@
       plot_bgcolor: "rgba(0,0,0,0)",
       xaxis: plot.kind === "time" ? { ...axis, range: span } : axis,
       yaxis: { ...axis, nticks: 5 },
+      yaxis2: { overlaying: "y", visible: false, fixedrange: true, range: [-1, 1] },
     };
+  }
+
+  /** What is drawn; plots over time have a curve that nobody sees and whose hint is the scan. */
+  function dataOf(plot) {
+    if (plot.kind !== "time") return plot.data;
+    const scan = {
+      x: "@time",
+      y: scans.map(() => 0),
+      yaxis: "y2",
+      mode: "lines",
+      line: { width: 0 },
+      customdata: "@scans",
+      hovertemplate: "scan %{customdata[0]}: %{customdata[1]}<extra></extra>",
+      showlegend: false,
+    };
+    return [scan, ...plot.data];
   }
 
   function layoutOf(plot, style) {
@@ -104,9 +121,10 @@
       displaylogo: false,
       doubleClick: "reset",
       responsive: true,
+      showSendToCloud: false,
       modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d"],
     };
-    return Plotly.react(plot.area, lookUp(plot.data, style), layoutOf(plot, style), config);
+    return Plotly.react(plot.area, lookUp(dataOf(plot), style), layoutOf(plot, style), config);
   }
 
   function drawAll() {
