@@ -7,6 +7,7 @@ here for each.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,8 @@ class Pipeline:
     needs_rings: bool = False
     """Whether it looks for edges along the rings of the sensor."""
     uses_imu: bool = False
+    delay_scans: int = 0
+    """How many scans it is behind: the pose after a scan is that of an earlier one."""
     params: Mapping[str, bool | int | float | str] | None = None
     """What differs from evalio's defaults."""
 
@@ -49,6 +52,8 @@ def run_pipeline(spool: Spool, pipeline: Pipeline) -> PeerRun:
     types = require("evalio.types", "peers", "This peer")
     rings = _rings(spool) if pipeline.needs_rings else None
     odometry, recorder = _made(spool, pipeline, rings), Recorder()
+    times_ns = deque[int](maxlen=pipeline.delay_scans + 1)
+    last = np.empty(0)
     for one in spool.measurements() if pipeline.uses_imu else spool.scans():
         if not isinstance(one, Scan):
             reading = types.ImuMeasurement(
@@ -61,9 +66,11 @@ def run_pipeline(spool: Spool, pipeline: Pipeline) -> PeerRun:
         with recorder.timed():
             odometry.add_lidar(scan)
         recorder.end_scan()
-        for stamp, pose in odometry.saved_estimates():
-            late_ns = stamp.to_nsec() - one.stamp_ns
-            recorder.pose(pipeline.pose_time(one) + late_ns, pose.to_mat())
+        times_ns.append(pipeline.pose_time(one))
+        for _, pose in odometry.saved_estimates():
+            if len(times_ns) > pipeline.delay_scans and not np.array_equal(last, pose.to_mat()):
+                recorder.pose(times_ns[0], pose.to_mat())
+            last = pose.to_mat()
         odometry.saved_features()
     return recorder.of_body()
 
@@ -105,7 +112,7 @@ def _evalio_pose(T: Transform) -> Any:  # noqa: ANN401
 def _rings(spool: Spool) -> Rings:
     """Rings of the sensor by the first scan that shows them."""
     for number, scan in enumerate(Spool(spool.folder).scans()):
-        rings = find_rings(scan.points)
+        rings = find_rings(scan.points.astype(np.float64))
         if rings is not None:
             return rings
         if number == 9:
@@ -132,15 +139,18 @@ THREADS = os.cpu_count() or 1
 
 PIPELINES = {
     "ct-icp": Pipeline("ct", at_start, params={"ls_num_threads": THREADS}),
-    "lio-sam": Pipeline("liosam", at_start, needs_rings=True, uses_imu=True),
+    "lio-sam": Pipeline("liosam", at_mean, needs_rings=True, uses_imu=True, delay_scans=2),
     "dlio": Pipeline("dlio", at_mean, uses_imu=True),
     "loam": Pipeline("loam", at_mean, needs_rings=True),
     "form": Pipeline("form", at_mean, needs_rings=True),
 }
 """Every pipeline that is not a peer of its own already."""
 
-TIMES = {at_start: "start of the scan", at_mean: "mean time of the scan's points",
-         at_end: "end of the scan"}  # fmt: skip
+TIMES: dict[PoseTime, str] = {
+    at_start: "start of the scan",
+    at_mean: "mean time of the scan's points",
+    at_end: "end of the scan",
+}
 
 
 def evalio_peer(name: str, module: str, pipelines: Mapping[str, Pipeline]) -> Peer:

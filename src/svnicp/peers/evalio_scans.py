@@ -121,7 +121,7 @@ def _in_grid(points: npt.NDArray[np.void], scan: Scan, rings: Rings) -> npt.NDAr
     if not len(shares):
         shares = 0.5 - np.arctan2(scan.points[:, 1], scan.points[:, 0]) / (2.0 * np.pi)
     columns = np.minimum((shares * rings.num_columns).astype(np.intp), rings.num_columns - 1)
-    rows = rings.rows(scan.points)
+    rows = rings.rows(scan.points.astype(np.float64))
     grid = np.zeros((rings.num_rows, rings.num_columns), dtype=POINT)
     grid["row"] = np.arange(rings.num_rows)[:, None]
     points["row"] = rows

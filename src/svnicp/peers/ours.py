@@ -15,10 +15,14 @@ from svnicp.peers.spool import Spool
 
 LO = "svnicp-lo"
 LIO = "svnicp-lio"
+WARM_UP = "warm up"
+"""Not a configuration: the first scans only, so that everything is compiled before it counts."""
+WARM_UP_SCANS = 15
 
 
-def run(spool: Spool, name: str) -> PeerRun:
+def run(spool: Spool, name: str, configuration: str) -> PeerRun:
     """Odometry over a spooled dataset, with the IMU if the name is that of the LIO."""
+    max_scans = WARM_UP_SCANS if configuration == WARM_UP else spool.about.num_scans
     config = spool.about.config
     odometry = Odometry(
         Config.preset("default") if config is None else Config.from_dict(config),
@@ -34,6 +38,8 @@ def run(spool: Spool, name: str) -> PeerRun:
             recorder.end_scan()
             if estimate is not None:
                 estimates.append(estimate)
+            if recorder.num_scans == max_scans:
+                break
         else:
             with recorder.timed():
                 odometry.add_imu(one.stamp_ns, one.angular_velocity, one.linear_acceleration)
@@ -56,7 +62,7 @@ def _peer(name: str, *, uses_imu: bool) -> Peer:
     return Peer(
         name=name, module=__name__, imports="", package="svnicp", uses_imu=uses_imu,
         pose_time="mean time of the scan's points",
-        run=lambda spool, _: run(spool, name),
+        run=lambda spool, configuration: run(spool, name, configuration),
     )  # fmt: skip
 
 

@@ -87,6 +87,11 @@ class Recorder:
         self._seconds: list[float] = []
         self._current_s = 0.0
 
+    @property
+    def num_scans(self) -> int:
+        """Scans that are done."""
+        return len(self._seconds)
+
     @contextmanager
     def timed(self) -> Iterator[None]:
         """Add what happens inside to the time of the present scan."""

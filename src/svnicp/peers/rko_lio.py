@@ -8,6 +8,8 @@ itself stamps its poses; those stamps are used.
 import numpy as np
 
 from svnicp.data.measurements import Scan
+from svnicp.data.quaternions import quat_to_rotation
+from svnicp.lie import make_transform
 from svnicp.peers.peer import Peer, PeerRun, Recorder
 from svnicp.peers.spool import Spool
 
@@ -32,7 +34,8 @@ def run(spool: Spool, _configuration: str) -> PeerRun:
             odometry.register_scan(points, times_ns, spool.T_body_lidar)
         recorder.end_scan()
     for stamp_ns, pose in zip(*odometry.poses_with_timestamps(), strict=True):
-        recorder.pose(stamp_ns, pose)
+        x_y_z, quat_xyzw = np.array(pose[:3]), np.array(pose[3:])
+        recorder.pose(stamp_ns, make_transform(quat_to_rotation(quat_xyzw), x_y_z))
     return recorder.of_body()
 
 
