@@ -13,6 +13,7 @@ from svnicp.data.measurements import Scan
 from svnicp.lie import se3_exp, se3_inverse, se3_log
 from svnicp.odometry.constant_velocity import POSE, PREVIOUS, SIZE, TWIST, ConstantVelocity
 from svnicp.odometry.motion import PoseMeasurement
+from svnicp.pose_gaussian import PoseGaussian
 
 NO_LAG = np.zeros((6, 6))
 TINY = MotionConfig(acceleration=1e-9, angular_acceleration=1e-9)
@@ -123,17 +124,20 @@ def test_anchor_makes_the_pose_exact_and_nothing_else(rng: np.random.Generator):
     assert np.linalg.eigvalsh(model.covariance).min() > 0.0
 
 
-def test_beginning_anew_keeps_the_twist(rng: np.random.Generator):
-    """Started again at the first scan, the model is at the origin, moving, and a little unsure."""
+def test_beginning_anew_moves_to_where_the_second_scan_was_found(rng: np.random.Generator):
+    """Started again at the first scan, the model predicts the second where it was found."""
     model, twist = moving_model(rng), np.array([5.0, 0.1, 0.0, 0.0, 0.0, 0.3])
-    model.begin_moving(7, twist)
-    assert model.stamp_ns == 7
+    first, second = scan_at(0.0), scan_at(0.1)
+    found = PoseGaussian(se3_exp(0.1 * twist), np.eye(6) * 1e-4)
+    model.begin_moving(first, second, found)
+    assert model.stamp_ns == first.mean_ns
     assert model.speed_known
     assert_array_equal(model.T_world_body, np.eye(4))
-    assert_array_equal(model.twist, twist)
+    assert_allclose(model.twist, twist, atol=1e-12)
     sigma = np.sqrt(np.diag(model.covariance)[TWIST])
     assert 0.3 < sigma[0] < 5.0
     assert np.abs(model.pose_covariance).max() < 1e-11
+    assert_allclose(model.predict(second).T_world_body, found.T_world_body, atol=1e-12)
 
 
 def test_a_track_is_the_twist_around_the_mean_time(rng: np.random.Generator):

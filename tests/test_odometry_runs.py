@@ -199,7 +199,6 @@ def test_starting_at_speed_with_imu():
     assert_allclose(np.linalg.norm(got[-1].twist[:3]), 0.6, atol=0.1)
 
 
-@pytest.mark.xfail(strict=True, reason="zero-velocity lock: a steady ride is taken for rest")
 def test_a_steady_ride_is_not_rest():
     """An IMU that feels nothing may still be moving: scans say so, and the filter believes them."""
     dataset = steady(0.6, 3.0, False)

@@ -95,11 +95,15 @@ class Eskf:
         self._take_pose(self.T_world_body)
         return track
 
-    def preview(self, readings: Floats) -> Floats:
-        """The track (n, 12) that ``predict`` would return; the filter stays where it is."""
+    def preview(self, readings: Floats, rotation: Floats | None = None) -> Floats:
+        """The track (n, 12) that ``predict`` would return; the filter stays where it is.
+
+        ``rotation`` (3, 3): begin with this one instead.
+        """
         track = np.empty((len(readings), 12))
+        begin = self.rotation if rotation is None else rotation
         navigate(
-            self.position.copy(), self.velocity.copy(), self.rotation.copy(), self.gyro_bias,
+            self.position.copy(), self.velocity.copy(), begin.copy(), self.gyro_bias,
             self.accel_bias, self.gravity, np.zeros((SIZE, SIZE)), readings, np.zeros(4), track,
         )  # fmt: skip
         return track
@@ -191,6 +195,13 @@ class Eskf:
         """Make this the pose, with a proper rotation."""
         whole = orthonormalise(T_world_body)
         self.rotation, self.position = whole[:3, :3].copy(), whole[:3, 3].copy()
+
+    def take_velocity(self, velocity: Floats, covariance: Covariance) -> None:
+        """Forget what is known of the velocity, and take this one (3,) in the world [m/s]."""
+        self.velocity = velocity.copy()
+        self.covariance[VELOCITY, :] = 0.0
+        self.covariance[:, VELOCITY] = 0.0
+        self.covariance[VELOCITY, VELOCITY] = covariance
 
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here, and is where it is by definition."""

@@ -13,8 +13,15 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import MotionConfig
 from svnicp.data.measurements import Scan
 from svnicp.inertial.eskf import Correction
-from svnicp.lie import orthonormalise, se3_adjoint, se3_exp, se3_inverse, se3_right_jacobian
-from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
+from svnicp.lie import (
+    orthonormalise,
+    se3_adjoint,
+    se3_exp,
+    se3_inverse,
+    se3_log,
+    se3_right_jacobian,
+)
+from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Prediction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
 
@@ -29,6 +36,8 @@ LEARNING = 0.15
 """Weight of one scan in what is learnt about the walk of the twist."""
 FASTEST = 3.0
 """The walk's variance grows by at most this factor at once."""
+FIRST_DOUBT = 0.3
+"""Doubt about the first twist: this share of it, and this much besides [m/s]."""
 SLOWEST_WALK, FASTEST_WALK = 3e-3, 10.0
 """Limits of the walk's variance over what ``MotionConfig`` says."""
 
@@ -153,12 +162,20 @@ class ConstantVelocity:
         self.covariance[:, POSE] = 0.0
         self.covariance[POSE, POSE] = np.eye(6) * CERTAIN
 
-    def begin_moving(self, stamp_ns: int, twist: Floats) -> None:
-        """Start anew at a time, with a twist (6,) that two scans have shown."""
+    def at_rest(self, scan: Scan) -> Transform:  # noqa: ARG002
+        """Where the body is at a scan if it had no velocity at the last one: still there."""
+        return self.T_world_body
+
+    def begin_moving(self, first: Scan, second: Scan, found: PoseGaussian) -> PoseTrack | None:
+        """Start anew at the first scan, moving so that the second is where it was found."""
+        seconds = (second.mean_ns - first.mean_ns) * 1e-9
+        twist = se3_log(found.T_world_body) / seconds
         self.__init__(self._config)
-        self.stamp_ns, self.twist, self.speed_known = stamp_ns, twist.copy(), True
-        spread = 0.3 * np.abs(twist) + np.repeat([0.3, 0.1], 3)
-        self.covariance[TWIST, TWIST] = np.diag(spread**2)
+        self.stamp_ns, self.twist, self.speed_known = first.mean_ns, twist, True
+        doubt = FIRST_DOUBT * np.abs(twist) + FIRST_DOUBT * np.repeat([1.0, 0.3], 3)
+        self.covariance[TWIST, TWIST] = PAIR_FACTOR * found.covariance / seconds**2
+        self.covariance[TWIST, TWIST] += np.diag(doubt**2)
+        return self.track(first)
 
     def clone(self) -> None:
         """Make the present pose the one that the next step is relative to."""

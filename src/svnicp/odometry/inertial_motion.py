@@ -2,7 +2,9 @@
 """The motion model with an IMU: readings are buffered, and carried through when a scan asks.
 
 Before the first scan is used the filter needs a start: rest long enough to average gravity and the
-gyroscope's bias. A gap in the readings is bridged at constant velocity, and the covariance says so.
+gyroscope's bias, or else what can be had in motion. An IMU cannot tell rest from a steady ride: the
+first two scans do. A gap in the readings is bridged at constant velocity, and the covariance says
+so.
 """
 
 import numpy as np
@@ -14,9 +16,19 @@ from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
 from svnicp.inertial.eskf import Correction
 from svnicp.inertial.start import CERTAIN, at_rest, start_in_motion
-from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
+from svnicp.lie import make_transform
+from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Prediction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack, track_from
+
+SLOW_M_S = 0.1
+"""How fast a body may move that seems to be at rest by its IMU, before scans are asked [m/s]."""
+SEEN_TO_MOVE = 3.0
+"""It does move when the first two scans are apart by this many standard deviations."""
+REST_CHECK_S = 0.7
+"""Scans of this long are asked before it is taken to be at rest indeed [s]."""
+FIRST_DOUBT = 0.3
+"""Doubt about the first velocity, as a share of it."""
 
 
 class InertialMotion:
@@ -26,6 +38,8 @@ class InertialMotion:
         self.imu = ImuBuffer()
         self.stamp_ns: int | None = None
         self.started_at_rest = True
+        self._start_ns = 0
+        self._stopped = False
         self._config, self._motion = config, motion
         self._noise = noise.scaled(config.noise_factor)
         self._filter: Eskf | None = None
@@ -56,14 +70,13 @@ class InertialMotion:
         resting = at_rest(window, self._config)
         if not resting and seconds < self._config.max_start_s:
             return False
-        speed = self._motion.first_speed_m_s
-        start = (
-            start_at_rest(window, self._config) if resting
-            else start_in_motion(window, speed, self._config)
-        )  # fmt: skip
         self.started_at_rest = resting
+        if resting:
+            start = start_at_rest(window, self._config, velocity_std=SLOW_M_S)
+        else:
+            start = start_in_motion(window, self._motion.first_speed_m_s, self._config)
         self._filter = Eskf(start, self._noise, estimate_gravity=self._config.estimate_gravity)
-        self.stamp_ns = end_ns
+        self.stamp_ns, self._start_ns = end_ns, scan.stamp_ns
         return True
 
     @property
@@ -81,6 +94,43 @@ class InertialMotion:
         """Pose of the body in that of the last scan."""
         return self.eskf.step
 
+    def at_rest(self, scan: Scan) -> Transform:
+        """Where the body is at a scan if it had no velocity at the last one."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        track = self.eskf.preview(self.imu.intervals(self.stamp_ns, scan.mean_ns))
+        return make_transform(track[-1, :9].reshape(3, 3), track[-1, 9:])
+
+    def begin_moving(self, first: Scan, second: Scan, found: PoseGaussian) -> PoseTrack | None:
+        """Start anew at the first scan, moving so that the second is where it was found.
+
+        At rest, by the IMU, and not seen to move by the scans either: nothing to be done.
+        """
+        seconds = (second.mean_ns - first.mean_ns) * 1e-9
+        moved = found.T_world_body[:3, 3] - self.at_rest(second)[:3, 3]
+        R_world = found.T_world_body[:3, :3]
+        moved_cov = PAIR_FACTOR * R_world @ found.covariance[:3, :3] @ R_world.T
+        unseen_cov = moved_cov + np.eye(3) * (SLOW_M_S * seconds) ** 2
+        if self.started_at_rest and moved @ np.linalg.solve(unseen_cov, moved) < SEEN_TO_MOVE**2:
+            return None
+        self.started_at_rest = False
+        velocity = moved / seconds
+        doubt = FIRST_DOUBT * np.linalg.norm(velocity) + SLOW_M_S
+        self.eskf.take_velocity(velocity, moved_cov / seconds**2 + np.eye(3) * doubt**2)
+        return self._track_around(first)
+
+    def _track_around(self, scan: Scan) -> PoseTrack | None:
+        """Poses during a scan at whose mean time the filter is, before and after it."""
+        if scan.end_ns <= scan.stamp_ns:
+            return None
+        before = self.imu.intervals(scan.stamp_ns, scan.mean_ns)
+        after = self.imu.intervals(scan.mean_ns, scan.end_ns)
+        turned = self.eskf.rotation.T @ self.eskf.preview(before)[-1, :9].reshape(3, 3)
+        to_mean = self.eskf.preview(before, self.eskf.rotation @ turned.T)
+        to_mean[:, 9:] += self.eskf.position - to_mean[-1, 9:]
+        nodes = np.concatenate([to_mean, self.eskf.preview(after)[1:]])
+        stamps = np.concatenate([_stamps(scan.stamp_ns, before), _stamps(scan.mean_ns, after)[1:]])
+        return track_from(stamps, nodes, len(to_mean) - 1)
+
     def predict(self, scan: Scan) -> Prediction:
         """Carry the filter through all readings up to the mean time of a scan.
 
@@ -94,7 +144,8 @@ class InertialMotion:
             track = self._coast(begin_ns, scan)
         else:
             track = self._navigate(begin_ns, scan)
-        self.imu.forget_before(self.stamp_ns)
+        if self._started:
+            self.imu.forget_before(self.stamp_ns)
         return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
 
     def _scan_noise(self, scan: Scan) -> Covariance:
@@ -135,7 +186,23 @@ class InertialMotion:
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose."""
         lag = measurement.lag[:, :3]
-        return self.eskf.correct(measurement.innovation, measurement.covariance, lag)
+        correction = self.eskf.correct(measurement.innovation, measurement.covariance, lag)
+        if self.started_at_rest and self._started and not self._stopped:
+            self._stop()
+        return correction
+
+    @property
+    def _started(self) -> bool:
+        """Whether the first scans are over, in which speed is told from rest."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        return self.stamp_ns >= self._start_ns + int(REST_CHECK_S * 1e9)
+
+    def _stop(self) -> None:
+        """Once, after the first scans: if neither readings nor scans show motion, it is rest."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        if at_rest(self.imu.window(self._start_ns, self.stamp_ns), self._config):
+            self.eskf.stop()
+        self._stopped = True
 
     def give_way(self) -> bool:
         """No: an IMU is a witness."""

@@ -15,6 +15,9 @@ from svnicp.inertial.eskf import Correction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
 
+PAIR_FACTOR = 4.0
+"""Variance of a pose in the map of a single scan, over what registration says: both are noisy."""
+
 
 class Prediction(NamedTuple):
     """Where the body should be at the mean time of a scan's points."""
@@ -89,6 +92,17 @@ class MotionModel(Protocol):
 
     def ready(self, scan: Scan) -> bool:
         """Whether the model can start with this scan; asked until it says so."""
+        ...
+
+    def at_rest(self, scan: Scan) -> Transform:
+        """(4, 4) where the body is at a scan if it had no velocity at the last one."""
+        ...
+
+    def begin_moving(self, first: Scan, second: Scan, found: PoseGaussian) -> PoseTrack | None:
+        """Start anew at the first scan, moving so that the second is where it was found.
+
+        Returns the poses during the first scan; None when they are as they were taken to be.
+        """
         ...
 
     def predict(self, scan: Scan) -> Prediction:

@@ -19,6 +19,7 @@ from svnicp.local_map import VoxelMap
 from svnicp.odometry.clock import Clock
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
+from svnicp.odometry.first_motion import first_motion
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import check_extrinsics, check_scan
 from svnicp.odometry.map_scale import fitting_scale
@@ -105,6 +106,7 @@ class Odometry:
         clock = Clock()
         if not self._in_order(scan) or not self.motion.ready(scan):
             return None
+        self._learn_speed(scan)
         prediction = self.motion.predict(scan)
         clock.lap("predict")
         points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
@@ -113,11 +115,11 @@ class Odometry:
         clock.lap("register")
         outcome = self._fuse(result, prediction)
         clock.lap("correct")
-        if self._learnt_to_move(scan):
-            return self.process(scan)
         step = self.motion.step
         self.drift.move(step.T_world_body)
         self._insert(self._better_deskewed(scan, points, outcome), outcome)
+        if outcome.fate.mapped:
+            self._first_scan = scan if outcome.fate is Fate.FIRST else None
         clock.lap("map")
         self.num_scans += 1
         estimate = summarise(self.motion, self.drift, step, outcome, len(scan.points), clock)
@@ -213,23 +215,21 @@ class Odometry:
             self.config = fitting_scale(points, self.config)
         self.local_map = VoxelMap(self.config.map)
 
-    def _learnt_to_move(self, scan: Scan) -> bool:
-        """Start again once two scans have shown the speed, because the first was not deskewed.
+    def _learn_speed(self, scan: Scan) -> None:
+        """With the second scan, find out how the body moved when the first was taken.
 
-        Only without an IMU, and only when points have times. Keeps the first scan until then.
+        A start at speed is no surprise then, and the first scan is deskewed after all.
         """
-        if not isinstance(self.motion, ConstantVelocity) or scan.point_times_ns is None:
-            return False
-        if self.num_scans == 0 and self._first_scan is None:
-            self._first_scan = scan
-            return False
-        first, self._first_scan = self._first_scan, None
-        if first is None or not self.motion.speed_known:
-            return False
-        self.motion.begin_moving(first.mean_ns, self.motion.twist)
-        points = body_points(
-            first, self.motion.track(first), self.T_body_lidar, self.config.preprocess
-        )
-        self.local_map = VoxelMap(self.config.map)
-        self.local_map.insert(thinned(points.points, self.config.preprocess.max_map_points))
-        return True
+        first = self._first_scan
+        if first is None:
+            return
+        points = body_points(scan, None, self.T_body_lidar, self.config.preprocess).points
+        seconds = (scan.mean_ns - first.mean_ns) * 1e-9
+        at_rest = self.motion.at_rest(scan)
+        found = first_motion(points, self.local_map, at_rest, seconds, self.config)
+        track = self.motion.begin_moving(first, scan, found) if found is not None else None
+        if track is not None:
+            begun = body_points(first, track, self.T_body_lidar, self.config.preprocess)
+            self._begin_map(begun.points, Fate.NEW_MAP)
+            kept = thinned(begun.points, self.config.preprocess.max_map_points)
+            self.local_map.insert(transform_points(self.motion.T_world_body, kept))
