@@ -39,7 +39,7 @@ VARIANTS: dict[str, Variant] = {
         uses_imu=False, slower=FIRST_ORDER,
     ),
     "stein_icp": Variant(
-        words="Stein ICP of 2021: Euler angles and mini-batches, LiDAR alone",
+        words="Stein ICP of 2021 (Euler angles, mini-batches) against a map, LiDAR alone",
         algorithm="stein_icp", uses_imu=False, slower=FIRST_ORDER,
     ),
     "svn+fixed": Variant(
