@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from svnicp.arrays import Covariance, Floats, Points, Transform
 from svnicp.baselines.cov3d import START_STD
-from svnicp.baselines.scan_in_map import ScanInMap, registered_mode
+from svnicp.baselines.scan_in_map import ScanInMap, registered, registered_mode
 from svnicp.config import Config
 from svnicp.errors import InputError
 from svnicp.lie import se3_exp, se3_inverse, se3_log
@@ -99,7 +99,7 @@ def spread_over_redraws(
     rng: np.random.Generator,
     *,
     runs: int = PROTOCOL_RUNS,
-    estimator: Estimator = registered_mode,
+    estimator: Estimator = registered,
     progress: Progress | None = None,
 ) -> PoseSamples:
     """Register newly drawn clouds from newly drawn starts: the truth about the estimator.
@@ -114,7 +114,9 @@ def spread_over_redraws(
         (6, 6) of the starts, and of the prior if the configuration uses one.
     config
         The estimator's configuration.
-    rng, runs, estimator, progress
+    estimator
+        How a run registers: our own registration if left out, whose covariance is to be judged.
+    rng, runs, progress
         As in ``spread_over_starts``.
     """
 
