@@ -50,7 +50,7 @@ def three_digits(value: float) -> str:
 
 def length(metres: float) -> str:
     """A length such as ``29.6 mm`` or ``1.20 m``."""
-    unit = METRE if abs(metres) >= 1.0 else MILLIMETRE
+    unit = METRE if abs(float(f"{metres:.3g}")) >= 1.0 else MILLIMETRE
     return f"{three_digits(unit.factor * metres)} {unit.symbol}"
 
 

@@ -20,7 +20,13 @@ from svnicp.evaluation.truth_file import Truth, read_truth
 from svnicp.odometry.outcome import Fate
 from svnicp.recording import RunDescription, read_description
 from svnicp.recording.run_files import MAP
-from svnicp.report.run_tables import ScanTable, read_scan_table, read_timing
+from svnicp.report.run_tables import (
+    ScanTable,
+    Timing,
+    read_scan_table,
+    read_timing,
+    stage_seconds,
+)
 from svnicp.report.spells import Mask, weak_axes
 from svnicp.report.truth_errors import TruthErrors, truth_errors
 
@@ -120,7 +126,7 @@ def read_series(folder: Path, ground_truth: Trajectory | None = None) -> RunSeri
     if not folder.is_dir():
         raise DatasetError(f"{folder}: there is no such folder; name the folder of a run.")
     description = read_description(folder)
-    table = read_scan_table(folder / "scans.csv")
+    table, timing = read_scan_table(folder / "scans.csv"), read_timing(folder / "timing.csv")
     record = read_run(folder)
     truth = read_truth(folder) if ground_truth is None else Truth(ground_truth, np.eye(4))
     compared, evaluation, no_truth, no_evaluation = None, None, "", ""
@@ -134,7 +140,7 @@ def read_series(folder: Path, ground_truth: Trajectory | None = None) -> RunSeri
         except SvnicpError as error:
             no_evaluation = str(error)
             no_truth = "" if compared is not None else str(error)
-    scans = _scans(folder, table, record.trajectory, record.absolute, record.relative)
+    scans = _scans(table, timing, record.trajectory, record.absolute, record.relative)
     if compared is not None:
         scans = replace(scans, errors=compared.errors)
     has_map = (folder / MAP).is_file()
@@ -152,8 +158,8 @@ def read_series(folder: Path, ground_truth: Trajectory | None = None) -> RunSeri
 
 
 def _scans(
-    folder: Path,
     table: ScanTable,
+    timing: Timing,
     trajectory: Trajectory,
     absolute: Covariance | None,
     relative: Covariance | None,
@@ -177,7 +183,7 @@ def _scans(
         gyroscope_bias=table.numbers(stamps_ns, "gyroscope_bias", XYZ),
         accelerometer_bias=table.numbers(stamps_ns, "accelerometer_bias", XYZ),
         matches=table.numbers(stamps_ns, "num_matches"),
-        stages=read_timing(folder / "timing.csv", stamps_ns),
+        stages=stage_seconds(timing, stamps_ns),
     )
 
 

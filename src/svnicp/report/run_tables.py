@@ -16,6 +16,11 @@ from svnicp.errors import DatasetError
 from svnicp.recording.scan_tables import SCAN_COLUMNS
 
 TIMING_COLUMNS = ("stamp_ns", "stage", "seconds")
+TEXT_COLUMNS = ("status", "weak_directions")
+"""Columns of scans.csv that hold no numbers."""
+
+Timing = dict[str, dict[int, float]]
+"""Time that each stage took [s], by its name and by the stamp of the scan [ns]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +39,7 @@ class ScanTable:
         """A column (n,), or one per axis (n, axes); NaN where a cell is empty."""
         names = [f"{name}_{axis}" for axis in axes] or [name]
         rows = self._at(stamps_ns)
-        try:
-            cells = [[float(row[column] or "nan") for column in names] for row in rows]
-        except ValueError:
-            raise DatasetError(
-                f"{self.path}: a cell of the column {name} is not a number; run it again."
-            ) from None
+        cells = [[_number(row[column]) for column in names] for row in rows]
         values = np.array(cells, dtype=np.float64).reshape(len(rows), len(names))
         return values if axes else values[:, 0]
 
@@ -60,30 +60,43 @@ def read_scan_table(path: Path) -> ScanTable:
     DatasetError
         If it cannot be read, or is not what a run writes.
     """
-    rows = _rows(path, SCAN_COLUMNS)
-    return ScanTable(path, {_stamp(path, number, row): row for number, row in rows})
+    found: dict[int, dict[str, str]] = {}
+    for line, row in _rows(path, SCAN_COLUMNS):
+        try:
+            found[int(row["stamp_ns"])] = row
+            for name in SCAN_COLUMNS:
+                if name not in TEXT_COLUMNS:
+                    _number(row[name])
+        except ValueError:
+            raise _broken(path, line) from None
+    return ScanTable(path, found)
 
 
-def read_timing(path: Path, stamps_ns: Integers) -> dict[str, Floats]:
-    """Time (n,) that each stage took at (n,) stamps [s], by its name; NaN where it did not run.
+def read_timing(path: Path) -> Timing:
+    """Read a timing.csv; a run without one has no times.
 
     Raises
     ------
     DatasetError
         If it cannot be read, or is not what a run writes.
     """
-    place = {stamp_ns: index for index, stamp_ns in enumerate(stamps_ns.tolist())}
-    stages: dict[str, Floats] = {}
-    for number, row in _rows(path, TIMING_COLUMNS):
-        index = place.get(_stamp(path, number, row))
-        if index is None:
-            continue
-        column = stages.setdefault(row["stage"], np.full(len(place), np.nan))
+    found: Timing = {}
+    if not path.exists():
+        return found
+    for line, row in _rows(path, TIMING_COLUMNS):
         try:
-            column[index] = float(row["seconds"])
+            found.setdefault(row["stage"], {})[int(row["stamp_ns"])] = float(row["seconds"])
         except ValueError:
-            raise _broken(path, number) from None
-    return stages
+            raise _broken(path, line) from None
+    return found
+
+
+def stage_seconds(timing: Timing, stamps_ns: Integers) -> dict[str, Floats]:
+    """Time (n,) that each stage took at (n,) stamps [s], by its name; NaN where it did not run."""
+    return {
+        stage: np.array([seconds.get(stamp_ns, np.nan) for stamp_ns in stamps_ns.tolist()])
+        for stage, seconds in timing.items()
+    }
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
@@ -113,11 +126,9 @@ def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str
     return found
 
 
-def _stamp(path: Path, number: int, row: dict[str, str]) -> int:
-    try:
-        return int(row["stamp_ns"])
-    except ValueError:
-        raise _broken(path, number) from None
+def _number(cell: str) -> float:
+    """Value of a cell; NaN if it is empty."""
+    return float(cell or "nan")
 
 
 def _broken(path: Path, number: int) -> DatasetError:
