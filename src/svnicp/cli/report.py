@@ -51,7 +51,8 @@ def _run(command: ReportCommand) -> int:
     from svnicp.cli.progress import patience  # noqa: PLC0415
     from svnicp.data.trajectory_files import read_trajectory  # noqa: PLC0415
     from svnicp.errors import DatasetError  # noqa: PLC0415
-    from svnicp.report import REPORT, run_page  # noqa: PLC0415
+    from svnicp.recording.run_files import REPORT  # noqa: PLC0415
+    from svnicp.report import run_page  # noqa: PLC0415
 
     if not command.run.is_dir():
         raise DatasetError(f"{command.run}: there is no such folder; name the folder of a run.")

@@ -20,6 +20,8 @@ MAP_PART = "map.part"
 STATE = "state.npz"
 """From which a run can go on."""
 TRUTH = "ground_truth.tum"
+REPORT = "report.html"
+"""What `svnicp report` makes of it all; it goes when the run is replaced."""
 
 HEADERS = {
     TRAJECTORY: "",
@@ -32,7 +34,7 @@ HEADERS = {
 """Text files that grow with a run, and how each begins."""
 
 ALL_NAMES = (
-    *HEADERS, MCAP, MAP, MAP_PART, STATE, TRUTH, run_description.FILE_NAME, particle_file.NPZ_NAME,
-    particle_file.PART_NAME,
+    *HEADERS, MCAP, MAP, MAP_PART, STATE, TRUTH, REPORT, run_description.FILE_NAME,
+    particle_file.NPZ_NAME, particle_file.PART_NAME,
 )  # fmt: skip
 """Every file that a run may write."""

@@ -7,7 +7,4 @@ reader's browser, from data and a script that are part of the page.
 
 from svnicp.report.page import run_page
 
-REPORT = "report.html"
-"""Name of the page in the folder of a run."""
-
-__all__ = ["REPORT", "run_page"]
+__all__ = ["run_page"]

@@ -53,7 +53,7 @@ def innovation_section(series: RunSeries, drawn: Scans) -> Section:
     if not np.isfinite(drawn.innovation).any():
         return Section("innovation", title, left_out=NOTHING_FUSED)
     known = series.scans.nis[np.isfinite(series.scans.nis)]
-    caption = "Pose by the scan minus prediction, in body axes; what was refused may lie outside."
+    caption = "Pose by the scan minus prediction, in body axes; outliers may lie outside."
     figures = []
     if len(known):
         caption += (
@@ -67,11 +67,11 @@ def innovation_section(series: RunSeries, drawn: Scans) -> Section:
         ("rotation", slice(3, 6), angle_unit),
     ):
         values = drawn.innovation[:, half]
-        unit = choose(values[drawn.used])
+        reach = usual_reach(values)
+        unit = choose(np.array([reach]))
         data = three_curves(unit.factor * values, unit.symbol, _names(name))
         layout = time_layout(f"innovation [{unit.symbol}]")
-        reach = 1.2 * unit.factor * _largest_used(values, drawn)
-        layout["yaxis"]["range"] = [-reach, reach]
+        layout["yaxis"]["range"] = [-unit.factor * reach, unit.factor * reach]
         figures.append(Figure(f"innovation-{name}", f"{name.capitalize()}", data, layout))
     return Section("innovation", title, caption, tuple(figures))
 
@@ -124,11 +124,10 @@ def _nis(drawn: Scans) -> Figure:
     return Figure("nis", "NIS: squared innovation in standard deviations", data, layout, wide=True)
 
 
-def _largest_used(values: Floats, drawn: Scans) -> float:
-    """Largest size among the scans that were used; those that were refused may be anywhere."""
-    sizes = np.abs(values[drawn.used])
-    sizes = sizes[np.isfinite(sizes)]
-    return float(sizes.max()) if len(sizes) else 1.0
+def usual_reach(values: Floats) -> float:
+    """Half the height of a plot that shows all but a few outliers among some values."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return 1.5 * max(float(np.quantile(sizes, 0.98)), 1e-9)
 
 
 def _names(half: str) -> tuple[str, ...]:
