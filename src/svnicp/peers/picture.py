@@ -76,10 +76,13 @@ def draw(path: Path, rows: Sequence[tuple[Row, PeerRun]], truth: Truth, title: s
     try:
         figure.suptitle(title, fontsize=13)
         _from_above(above, curves, truth)
-        _over_time(over_time, curves)
+        _over_time(over_time, curves, truth.trajectory.length_m)
         handles, labels = above.get_legend_handles_labels()
         columns = min(4, -(-len(labels) // 3))
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=columns, frameon=False,
+            title="APE after aligning all poses",
+        )  # fmt: skip
         paths = [path.with_name(f"{path.name}{suffix}") for suffix in (".png", ".svg")]
         for each in paths:
             figure.savefig(each, dpi=110)
@@ -135,13 +138,13 @@ def _from_above(axes: Any, curves: Sequence[Curve], truth: Truth) -> None:  # no
         last = max(curve.seconds[-1] for curve in curves)
         seconds = (truth.trajectory.stamps_ns - truth.trajectory.stamps_ns[0]) * 1e-9
         positions = positions[seconds <= last + 0.5]
-    i, j = sorted(np.argsort(np.ptp(positions, axis=0))[-2:])
+    i, j = plane_of(positions)
     axes.plot(*positions[:, [i, j]].T, color="black", lw=3.5, alpha=0.35, label="truth", zorder=2)
     axes.plot(*positions[0, [i, j]], "o", color="black", ms=6, zorder=6)
     for curve, style in zip(curves, _styles(curves), strict=True):
         axes.plot(*curve.positions[:, [i, j]].T, label=_legend(curve.row), **style)
         if curve.covariances is not None:
-            _ellipses(axes, curve, (int(i), int(j)), style["color"])
+            _ellipses(axes, curve, (i, j), style["color"])
     low, high = positions[:, [i, j]].min(axis=0), positions[:, [i, j]].max(axis=0)
     room = max(MARGIN * float((high - low).max()), 0.3)
     tall = max(0.35 * float((high - low)[0]) - float((high - low)[1]), 0.0) / 2.0
@@ -154,12 +157,25 @@ def _from_above(axes: Any, curves: Sequence[Curve], truth: Truth) -> None:  # no
     axes.grid(alpha=0.25)
 
 
+def plane_of(positions: Floats) -> tuple[int, int]:
+    """Two axes to draw positions (n, 3) in: from above, unless they climb far more than they turn.
+
+    A staircase is seen from the side.
+    """
+    x, y, z = np.ptp(positions, axis=0)
+    if z < max(2.0, 2.0 * min(x, y)):
+        return 0, 1
+    return (0, 2) if x >= y else (1, 2)
+
+
 def _ellipses(axes: Any, curve: Curve, plane: tuple[int, int], colour: str) -> None:  # noqa: ANN401
     """Draw the three-sigma ellipses of some poses along a curve."""
     patches = require("matplotlib.patches", "peers", "The picture")
     assert curve.covariances is not None
-    chosen = np.unique(np.linspace(0, len(curve.positions) - 1, NUM_ELLIPSES).astype(int))
-    for n in chosen[1:]:
+    steps = np.linalg.norm(np.diff(curve.positions, axis=0), axis=1)
+    travelled = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.linspace(0.0, travelled[-1], NUM_ELLIPSES + 1)[1:]
+    for n in np.unique(np.minimum(np.searchsorted(travelled, wanted), len(travelled) - 1)):
         values, vectors = np.linalg.eigh(curve.covariances[n][np.ix_(plane, plane)])
         long, short = 6.0 * np.sqrt(np.maximum(values[::-1], 0.0))
         angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
@@ -171,8 +187,11 @@ def _ellipses(axes: Any, curve: Curve, plane: tuple[int, int], colour: str) -> N
         )  # fmt: skip
 
 
-def _over_time(axes: Any, curves: Sequence[Curve]) -> None:  # noqa: ANN401
-    """Draw the distance from the truth, and three stated sigmas where there are some."""
+def _over_time(axes: Any, curves: Sequence[Curve], path_m: float) -> None:  # noqa: ANN401
+    """Draw the distance from the truth, and three stated sigmas where there are some.
+
+    Errors far larger than the path are cut off.
+    """
     for curve, style in zip(curves, _styles(curves), strict=True):
         errors = np.maximum(curve.errors_m, SMALLEST_ERROR_M)
         axes.semilogy(curve.seconds[1:], errors[1:], **style)
@@ -190,7 +209,7 @@ def _over_time(axes: Any, curves: Sequence[Curve]) -> None:  # noqa: ANN401
     errors = errors[errors > 0.0]
     if len(errors):
         low = max(float(np.percentile(errors, 1)) / 2.0, SMALLEST_ERROR_M)
-        axes.set_ylim(low, max(2.0 * float(errors.max()), 10.0 * low))
+        axes.set_ylim(low, max(min(2.0 * float(errors.max()), 3.0 * path_m), 10.0 * low))
     axes.grid(alpha=0.25, which="both")
 
 

@@ -20,6 +20,10 @@ from svnicp.peers.process import NO_POSE, OK, Outcome
 NOT_COUNTED = 5
 """Scans at the beginning whose time does not count: programs load, filters start."""
 
+FARTHEST_M = 1e6
+"""A pose farther from the start than this has nothing to do with the truth [m]."""
+DIVERGED = "diverged"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -108,6 +112,8 @@ def judge(row: Row, outcome: Outcome, truth: Truth | None, num_scans: int) -> Ro
     if run.absolute is not None:
         worst = np.linalg.eigvalsh(run.absolute[-1, :3, :3])[-1]
         row = replace(row, sigma_end_m=float(np.sqrt(max(worst, 0.0))))
+    if (lost := first_lost(run)) is not None:
+        return replace(row, status=DIVERGED, note=f"beyond {FARTHEST_M:g} m at pose {lost}")
     if truth is None:
         return replace(row, note="no ground truth")
     try:
@@ -115,6 +121,12 @@ def judge(row: Row, outcome: Outcome, truth: Truth | None, num_scans: int) -> Ro
     except InputError as error:
         return replace(row, status=NO_POSE, note=str(error))
     return replace(row, **_figures(found), note=_missing(row, num_scans))
+
+
+def first_lost(run: PeerRun) -> int | None:
+    """Number of the first pose that is nowhere near the earth's surface any more; None if none."""
+    lost = np.flatnonzero(np.abs(run.T_world_body[:, :3, 3]).max(axis=1) > FARTHEST_M)
+    return int(lost[0]) if len(lost) else None
 
 
 def evaluate_run(run: PeerRun, truth: Truth) -> Evaluation:
