@@ -78,6 +78,8 @@ class RunCommand(DataFlags):
     """Stop after this many scans."""
     map: Annotated[bool, option()] = False
     """Write the map of the whole run as map.ply."""
+    imu_rate: Annotated[bool, option()] = False
+    """Write the poses between scans, one for each IMU reading, as imu_rate.tum."""
     keep_particles: Annotated[bool, option()] = False
     """Write the particles of every scan as particles.npz."""
     save_every: Annotated[int, option("N")] = 50

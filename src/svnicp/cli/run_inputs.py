@@ -53,6 +53,7 @@ class RunInputs:
             "duration_s": command.duration,
             "map": command.map,
             "particles": command.keep_particles,
+            "imu_rate": command.imu_rate,
             "reading": _changed_flags(command),
         }
         return RunDescription(
@@ -70,6 +71,8 @@ def run_inputs(command: RunCommand) -> RunInputs:
     dataset = open_data(command)
     info = dataset.info()
     noise, words = imu_noise(command, dataset)
+    if command.imu_rate and noise is None:
+        raise UsageError("--imu-rate is about the poses of an IMU, and none is used; leave it out.")
     return RunInputs(dataset, info, config, noise, words, ground_truth(dataset))
 
 

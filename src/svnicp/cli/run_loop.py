@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +23,7 @@ from svnicp.cli.run_map import LOOK_EVERY, WholeMap
 from svnicp.cli.run_progress import RunProgress
 from svnicp.data.measurements import Scan
 from svnicp.odometry import Odometry
+from svnicp.odometry.imu_rate import ImuPose, imu_rate_poses
 from svnicp.odometry.run import odometry_for
 from svnicp.odometry.saved_state import load_state, save_state
 from svnicp.recording import RunDescription, RunFolder
@@ -87,11 +88,14 @@ class Session:
         progress: Progress,
         folder: RunFolder,
         whole_map: WholeMap | None,
+        *,
+        imu_rate: bool,
     ) -> None:
         self.odometry = odometry
         self.progress = progress
         self.folder = folder
         self._map = whole_map
+        self._imu_rate = imu_rate
 
     @classmethod
     def start(
@@ -103,16 +107,25 @@ class Session:
         overwrite: bool,
         particles: bool,
         with_map: bool,
+        imu_rate: bool,
     ) -> "Session":
         """Begin a run in a folder; a run that is there is replaced only if told to."""
-        folder = RunFolder.open(path, description, overwrite=overwrite, particles=particles)
+        folder = RunFolder.open(
+            path, description, overwrite=overwrite, particles=particles, imu_rate=imu_rate
+        )
         whole = WholeMap.create(path, inputs.config.map) if with_map else None
         odometry = _odometry(inputs, description.seed)
-        return cls(odometry, Progress(), folder, whole)
+        return cls(odometry, Progress(), folder, whole, imu_rate=imu_rate)
 
     @classmethod
     def resume(
-        cls, path: Path, inputs: RunInputs, description: RunDescription, *, with_map: bool
+        cls,
+        path: Path,
+        inputs: RunInputs,
+        description: RunDescription,
+        *,
+        with_map: bool,
+        imu_rate: bool,
     ) -> "Session":
         """Go on with the run in a folder from its saved state."""
         odometry = _odometry(inputs, description.seed)
@@ -121,7 +134,7 @@ class Session:
         whole = None
         if with_map:
             whole = WholeMap.resume(path, inputs.config.map, progress.num_map_points)
-        return cls(odometry, progress, folder, whole)
+        return cls(odometry, progress, folder, whole, imu_rate=imu_rate)
 
     def go(
         self, inputs: RunInputs, bar: RunProgress, stop: Stop, max_scans: int | None, every: int
@@ -129,6 +142,8 @@ class Session:
         """Process what is left; returns whether all of it was, and not stopped before."""
         finished = self._go(inputs, bar, stop, max_scans, every)
         bar.say("saving")
+        if self._imu_rate:
+            self._write_imu_poses(imu_rate_poses(self.odometry))
         if self._map is not None:
             self._map.look(self.odometry.local_map)
         self.save()
@@ -165,15 +180,23 @@ class Session:
 
     def _on_scan(self, scan: Scan, bar: RunProgress) -> None:
         """Process one scan and write what it gave."""
+        between = imu_rate_poses(self.odometry) if self._imu_rate else []
         estimate = self.odometry.process(scan)
         self.progress.num_scans += 1
         if estimate is not None:
+            self._write_imu_poses([one for one in between if one.stamp_ns <= estimate.stamp_ns])
             self.folder.on_estimate(estimate)
             self.progress.num_estimates += 1
             self.progress.last_stamp_ns = estimate.stamp_ns
         if self._map is not None and self.progress.num_scans % LOOK_EVERY == 0:
             self._map.look(self.odometry.local_map)
         bar.on_scan(estimate)
+
+    def _write_imu_poses(self, poses: Sequence[ImuPose]) -> None:
+        """Write poses between two estimates, carried on from the first."""
+        if poses:
+            stamps_ns = [one.stamp_ns for one in poses]
+            self.folder.add_imu_poses(stamps_ns, [one.T_world_body for one in poses])
 
     def save(self) -> None:
         """Save the state, once there is something to go on from."""

@@ -93,11 +93,13 @@ def _session(
     """Begin a run, or go on with one."""
     if command.resume:
         if can_go_on(path, description):
-            return Session.resume(path, inputs, description, with_map=command.map)
+            return Session.resume(
+                path, inputs, description, with_map=command.map, imu_rate=command.imu_rate
+            )
         told.print(f"nothing to resume in {path}: starting from the beginning")
     session = Session.start(
         path, inputs, description, overwrite=command.overwrite or command.resume,
-        particles=command.keep_particles, with_map=command.map,
+        particles=command.keep_particles, with_map=command.map, imu_rate=command.imu_rate,
     )  # fmt: skip
     write_truth(path, inputs.truth)
     return session

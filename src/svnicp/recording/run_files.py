@@ -13,6 +13,8 @@ from svnicp.recording.scan_tables import SCAN_HEADER, TIMING_HEADER
 TRAJECTORY = "trajectory.tum"
 KITTI = "trajectory.kitti"
 RELATIVE = "relative.tum"
+IMU_RATE = "imu_rate.tum"
+"""Poses at the rate of the IMU, if asked for."""
 MCAP = "odometry.mcap"
 MAP = "map.ply"
 MAP_PART = "map.part"
@@ -34,7 +36,7 @@ HEADERS = {
 """Text files that grow with a run, and how each begins."""
 
 ALL_NAMES = (
-    *HEADERS, MCAP, MAP, MAP_PART, STATE, TRUTH, REPORT, run_description.FILE_NAME,
+    *HEADERS, IMU_RATE, MCAP, MAP, MAP_PART, STATE, TRUTH, REPORT, run_description.FILE_NAME,
     particle_file.NPZ_NAME, particle_file.PART_NAME,
 )  # fmt: skip
 """Every file that a run may write."""

@@ -7,11 +7,12 @@ go on with a run, all of them are cut off behind a given stamp and appended to a
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy.typing as npt
 
+from svnicp.arrays import Transform
 from svnicp.cloud_files import write_ply
 from svnicp.data.measurements import Scan
 from svnicp.data.stamps import NS_PER_S, parse_number, to_ns
@@ -27,7 +28,16 @@ from svnicp.recording.odometry_messages import TOPICS, odometry_messages
 from svnicp.recording.particle_file import ParticleFile
 from svnicp.recording.ros_messages import RosMessages
 from svnicp.recording.run_description import RunDescription, read_description
-from svnicp.recording.run_files import ALL_NAMES, HEADERS, KITTI, MAP, MCAP, RELATIVE, TRAJECTORY
+from svnicp.recording.run_files import (
+    ALL_NAMES,
+    HEADERS,
+    IMU_RATE,
+    KITTI,
+    MAP,
+    MCAP,
+    RELATIVE,
+    TRAJECTORY,
+)
 from svnicp.recording.scan_tables import scan_row, timing_rows
 
 
@@ -61,6 +71,7 @@ class RunFolder:
         *,
         overwrite: bool = False,
         particles: bool = False,
+        imu_rate: bool = False,
     ) -> "RunFolder":
         """Start a run in a folder, which is created if need be.
 
@@ -74,6 +85,8 @@ class RunFolder:
             Whether to delete the files of a run that is there.
         particles
             Whether to keep the particles of every scan.
+        imu_rate
+            Whether poses between scans will be handed to ``add_imu_poses``.
 
         Raises
         ------
@@ -84,9 +97,10 @@ class RunFolder:
         _make_room(path, overwrite=overwrite)
         description = description.at_start()
         description.write(path)
+        headers = HEADERS | ({IMU_RATE: ""} if imu_rate else {})
         texts = {
             name: GrowingFile.create(path / name, header.encode())
-            for name, header in HEADERS.items()
+            for name, header in headers.items()
         }
         log = McapLog.create(path / MCAP, _topics())
         kept = ParticleFile.create(path) if particles else None
@@ -116,9 +130,10 @@ class RunFolder:
                 f"{path}: {missing[0]} is missing, so the run cannot be continued; start it again."
             )
         num_scans = _num_poses_until(path / TRAJECTORY, last_stamp_ns)
+        names = [*HEADERS, IMU_RATE] if (path / IMU_RATE).is_file() else [*HEADERS]
         ends = {
             name: end_of_lines(path / name, _keeper(name, last_stamp_ns, num_scans))
-            for name in HEADERS
+            for name in names
         }
         log = McapLog.reopen(path / MCAP, _topics(), last_stamp_ns)
         texts = {name: GrowingFile.reopen(path / name, end) for name, end in ends.items()}
@@ -159,6 +174,12 @@ class RunFolder:
             self._texts[name].append(rows[name].encode())
         self._last_stamp_ns = estimate.stamp_ns
         self.num_scans += 1
+
+    def add_imu_poses(self, stamps_ns: Iterable[int], T_world_body: Iterable[Transform]) -> None:
+        """Append poses (4, 4) between scans to imu_rate.tum, before the estimate behind them."""
+        rows = zip(stamps_ns, T_world_body, strict=True)
+        text = "".join(tum_line(stamp_ns, T) for stamp_ns, T in rows)
+        self._texts[IMU_RATE].append(text.encode())
 
     def write_map(self, points_world: npt.ArrayLike) -> None:
         """Write the points (n, 3) of the map in the world [m] as map.ply."""
@@ -224,7 +245,7 @@ def _keeper(name: str, last_stamp_ns: int, num_scans: int) -> Callable[[bytes], 
     if name == KITTI:  # no stamps: as many lines as there are poses
         lines = iter(range(num_scans))
         return lambda _: next(lines, None) is not None
-    if name in {TRAJECTORY, RELATIVE}:
+    if name in {TRAJECTORY, RELATIVE, IMU_RATE}:
         return lambda line: _tum_stamp(line) <= last_stamp_ns
     return lambda line: not line[:1].isdigit() or int(line.split(b",")[0]) <= last_stamp_ns
 
