@@ -232,6 +232,8 @@ def test_contributions_of_a_corridor_are_counted():
     assert_allclose(np.abs(axes[0].direction), [1.0, 0.0, 0.0], atol=1e-9)
     assert_allclose(np.abs(axes[2].direction), [0.0, 1.0, 0.0], atol=1e-9)
     assert axes[5].localizable
+    # A lever arm counts by its direction, not by its length: 400 points of the walls turn about z.
+    assert_allclose(axes[5].combined, 400.0, atol=1.0)
     assert_allclose(np.abs(axes[5].direction), [0.0, 0.0, 1.0], atol=0.05)
 
 

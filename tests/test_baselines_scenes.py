@@ -29,6 +29,8 @@ from svnicp.baselines import (
 )
 from svnicp.baselines.cov3d import sensor_covariance, start_spread
 from svnicp.baselines.gicp import gicp_hessian
+from svnicp.baselines.laplace import information
+from svnicp.baselines.matches import find_matches
 from svnicp.baselines.monte_carlo import PoseSamples
 from svnicp.config import Config, MapConfig
 from svnicp.errors import InputError, MissingExtraError
@@ -97,6 +99,20 @@ def test_point_to_plane_closed_form_is_right_where_ends_are_seen():
     assert np.all((ratio > 0.5) & (ratio < 2.0)), ratio
     score = anees(measured.errors, np.broadcast_to(stated, (40, 6, 6)))
     assert 0.3 < score.value < 2.5
+
+
+def test_closed_form_weighs_the_scan_against_the_prior():
+    """With noise of the source alone it is (H/σ² + Λ)⁻¹, for a prior as sharp as the scan."""
+    noise = dataclasses.replace(CONFIG.noise, weight="none")
+    sharp = np.diag(np.array([1e-3] * 3 + [3e-4] * 3) ** 2)
+    scan = dataclasses.replace(
+        scan_in("room"), prior_covariance=sharp, config=dataclasses.replace(CONFIG, noise=noise)
+    )
+    matches = find_matches(scan, "plane")
+    assert matches is not None
+    expected = np.linalg.inv(information(matches) / noise.range_noise_m**2 + np.linalg.inv(sharp))
+    found = censi_point_to_plane(scan, target_noise_m=0.0)
+    assert_allclose(sigmas_mm(found), sigmas_mm(expected), rtol=0.02)
 
 
 def test_point_to_point_closed_form_is_wrong_in_a_bare_corridor():

@@ -241,12 +241,15 @@ def test_norm_error_of_a_perfect_answer_after_the_cut(rng, sigmas, cut, expected
 
 def test_cut_of_samples_and_cut_of_scans(rng):
     """Samples of a scan are cut scan by scan; single errors are cut over all scans."""
-    covariances = np.array([np.diag(SIGMAS**2), 16.0 * np.diag(SIGMAS**2)])
+    covariances = np.array([np.diag([1.0] * 6), np.diag([1.0, 1.0, 1.0, 1.0, 1e-6, 1e-6])])
     roots = np.sqrt(covariances)
     samples = np.einsum("nij,nmj->nmi", roots, rng.normal(size=(2, 20_000, 6)))
     by_scan = nne(samples, covariances, "rotation", "upper")
     expected = calibrated_nne(covariances, "rotation", "upper", samples_of_scans=True)
     assert_allclose(by_scan, expected, atol=0.01)
+    single = [calibrated_nne(covariance, "rotation", "upper") for covariance in covariances]
+    assert_allclose(expected, np.sqrt(np.mean(np.square(single))), atol=1e-3)
+    assert calibrated_nne(covariances, "rotation", "upper") < expected - 0.002
     one_each, of_each = samples.reshape(-1, 6), np.repeat(covariances, 20_000, axis=0)
     over_all = nne(one_each, of_each, "rotation", "upper")
     assert_allclose(over_all, calibrated_nne(covariances, "rotation", "upper"), atol=0.01)
