@@ -23,7 +23,7 @@ from svnicp.errors import SvnicpError
 COMMANDS = {
     "run": "odometry over a recording or a simulated scenario, with uncertainty",
     "evaluate": "a run against the truth: APE and RPE by evo, and whether its sigmas hold",
-    "report": "a run as one HTML page: summary, map, sigmas, errors, calibration, time",
+    "report": "a run as one HTML page: summary, map, sigmas, errors, time",
     "compare": "ours beside other odometry on the same data: errors, time, memory",
     "register": "pose of one cloud in another, with its uncertainty",
     "demo": "simulate, register, and write a report to look at",
