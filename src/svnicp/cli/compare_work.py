@@ -114,7 +114,7 @@ class Comparison:
         to_do = [entry for entry in entries if entry.label not in known and _runnable(entry)]
         first = len(self.rows)
         with CompareProgress(self._told, len(to_do)) as bar, TemporaryDirectory() as spool:
-            about = self._spooled(contest, Path(spool), bar, stop) if to_do else None
+            about = self._spooled(to_do, Path(spool), bar, stop) if to_do else None
             for entry in entries:
                 if entry.label in known:
                     row = known[entry.label]
@@ -150,17 +150,20 @@ class Comparison:
         limit_s = self._command.time_limit
         return limit_s if limit_s is not None else 60.0 + num_scans
 
-    def _spooled(self, contest: Contest, spool: Path, bar: CompareProgress, stop: Stop) -> About:
+    def _spooled(
+        self, entries: list[Entry], spool: Path, bar: CompareProgress, stop: Stop
+    ) -> About:
         """Write the dataset to disk, and let ours compile what is not compiled yet."""
+        contest = entries[0].contest
         bar.begin(f"{contest.name}: reading", contest.num_scans)
         about = write_spool(contest.dataset, spool, contest.options, _checked(stop, bar.advance))
         if contest.truth is not None:
             path = self._command.out / contest.name / "ground_truth.tum"
             write_tum(path, contest.truth.trajectory)
-        for peer in OURS:
-            if _with_imu(peer, contest):
-                bar.begin(f"{contest.name}: warming up {peer.name}", None)
-                run_peer(peer, WARM_UP, spool, 600.0, _checked(stop, bar.at))
+        for entry in entries:
+            if entry.peer in OURS:
+                bar.begin(f"{contest.name}: warming up {entry.label}", None)
+                run_peer(entry.peer, WARM_UP, spool, 600.0, _checked(stop, bar.at))
         return about
 
     def _row(

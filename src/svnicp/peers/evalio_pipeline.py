@@ -12,8 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from evalio.pipelines import Pipeline
-from evalio.types import SE3, ImuMeasurement, ImuParams, LidarMeasurement, LidarParams, Stamp
+from evalio.pipelines import Pipeline  # pyright: ignore[reportMissingImports]
+from evalio.types import (  # pyright: ignore[reportMissingImports]
+    SE3,
+    ImuMeasurement,
+    ImuParams,
+    LidarMeasurement,
+    LidarParams,
+    Stamp,
+)
 
 from svnicp import __version__
 from svnicp.arrays import Transform

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from svnicp.extras import require
 from svnicp.peers.peer import DEFAULT, Peer, PeerRun, Recorder
 from svnicp.peers.relative_times import relative_times
 from svnicp.peers.spool import Spool
@@ -31,11 +32,10 @@ def configurations(scene: str, _point_times: bool) -> tuple[str, ...]:
 
 def run(spool: Spool, configuration: str) -> PeerRun:
     """Odometry with the defaults or one of the package's configurations."""
-    from genz_icp.config import load_config  # noqa: PLC0415
-    from genz_icp.genz_icp import GenZICP  # noqa: PLC0415
-
+    load_config = require("genz_icp.config", "peers", "genz-icp").load_config
     config = load_config(None if configuration == DEFAULT else Path(configuration))
-    odometry, recorder = GenZICP(config), Recorder()
+    odometry = require("genz_icp.genz_icp", "peers", "genz-icp").GenZICP(config)
+    recorder = Recorder()
     for scan in spool.scans():
         points, times = scan.points.astype(np.float64), relative_times(scan)
         with recorder.timed():

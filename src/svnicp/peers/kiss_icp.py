@@ -7,6 +7,7 @@ the last two poses; so its poses are for the end. Without times they are for the
 
 import numpy as np
 
+from svnicp.extras import require
 from svnicp.peers.peer import Peer, PeerRun, Recorder
 from svnicp.peers.relative_times import relative_times
 from svnicp.peers.spool import Spool
@@ -14,10 +15,9 @@ from svnicp.peers.spool import Spool
 
 def run(spool: Spool, _configuration: str) -> PeerRun:
     """Odometry with the package's own defaults."""
-    from kiss_icp.config import load_config  # noqa: PLC0415
-    from kiss_icp.kiss_icp import KissICP  # noqa: PLC0415
-
-    odometry, recorder = KissICP(load_config(None)), Recorder()
+    config = require("kiss_icp.config", "peers", "kiss-icp").load_config(None)
+    odometry = require("kiss_icp.kiss_icp", "peers", "kiss-icp").KissICP(config)
+    recorder = Recorder()
     for scan in spool.scans():
         points, times = scan.points.astype(np.float64), relative_times(scan)
         with recorder.timed():

@@ -9,6 +9,7 @@ import numpy as np
 
 from svnicp.data.measurements import Scan
 from svnicp.data.quaternions import quat_to_rotation
+from svnicp.extras import require
 from svnicp.lie import make_transform
 from svnicp.peers.peer import Peer, PeerRun, Recorder
 from svnicp.peers.spool import Spool
@@ -16,9 +17,8 @@ from svnicp.peers.spool import Spool
 
 def run(spool: Spool, _configuration: str) -> PeerRun:
     """Odometry with the package's defaults; without times of points there is nothing to deskew."""
-    from rko_lio.lio import LIO, LIOConfig  # noqa: PLC0415
-
-    odometry, recorder = LIO(LIOConfig(deskew=spool.about.point_times)), Recorder()
+    lio = require("rko_lio.lio", "peers", "rko-lio")
+    odometry, recorder = lio.LIO(lio.LIOConfig(deskew=spool.about.point_times)), Recorder()
     T_body_imu = np.eye(4)
     for one in spool.measurements():
         if not isinstance(one, Scan):

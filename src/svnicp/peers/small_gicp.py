@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 from svnicp.arrays import Floats, Points, Transform
+from svnicp.extras import require
 from svnicp.lie import orthonormalise, se3_exp, se3_inverse, se3_log
 from svnicp.peers.peer import DEFAULT, Peer, PeerRun, Recorder
 from svnicp.peers.relative_times import relative_times
@@ -30,8 +31,7 @@ def configurations(_scene: str, point_times: bool) -> tuple[str, ...]:
 
 def run(spool: Spool, configuration: str) -> PeerRun:
     """Scan-to-map VGICP over a dataset."""
-    import small_gicp  # noqa: PLC0415
-
+    small_gicp = require("small_gicp", "peers", "small-gicp")
     threads = os.cpu_count() or 1
     voxels, recorder = small_gicp.GaussianVoxelMap(VOXEL_M), Recorder()
     T_world_lidar, T_step = np.eye(4), np.eye(4)
