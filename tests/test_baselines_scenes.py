@@ -91,6 +91,20 @@ def without_prior(scan: ScanInMap) -> ScanInMap:
     return dataclasses.replace(scan, config=dataclasses.replace(scan.config, prior=prior))
 
 
+def test_matches_are_in_body_axes_and_face_the_sensor():
+    """Normals have unit length and look at the sensor; heights above the planes are the noise."""
+    matches = find_matches(scan_in("room"), "plane")
+    assert matches is not None
+    assert_allclose(np.linalg.norm(matches.normals, axis=1), 1.0, atol=1e-5)
+    assert np.all(np.sum(matches.points * matches.normals, axis=1) <= 0.0)
+    planes = np.unique(np.abs(matches.normals), axis=0)
+    assert len(np.unique(matches.shared)) == len(planes) < len(matches.shared)
+    # What the range noise of 20 mm along the beam is across the surface, at its incidence angle.
+    beams = matches.points / np.linalg.norm(matches.points, axis=1, keepdims=True)
+    across = 0.02 * np.sqrt(np.mean(np.sum(beams * matches.normals, axis=1) ** 2))
+    assert_allclose(np.median(np.abs(matches.heights)) / 0.6745, across, rtol=0.25)
+
+
 def test_point_to_plane_closed_form_is_right_where_ends_are_seen():
     """In a closed corridor the closed form with range noise is the spread of redrawn scans."""
     stated = censi_point_to_plane(scan_in("closed_corridor"), noise="range")
