@@ -4,6 +4,7 @@
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,21 @@ def test_the_truth_scores_no_error():
     assert row.sigma_end_m == pytest.approx(0.02)
     assert row.anees_step < 0.01
     assert row.coverage == (1.0, 1.0, 1.0)
+
+
+def test_without_truth_there_is_time_and_memory():
+    """A dataset without ground truth gives a row without errors, and says why."""
+    row = empty_row("drive", PEERS["still"], "default", "")
+    row = judge(row, Outcome("ok", "", exact_run(), 5_000_000, 30), None, 30)
+    assert (row.status, row.note, row.ape_m, row.mean_s) == ("ok", "no ground truth", None, 0.02)
+
+
+def test_the_first_scans_do_not_count_for_the_time():
+    """Programs load during the first scans; five of them are left out of mean and percentile."""
+    seconds = np.concatenate([np.full(5, 9.0), np.full(19, 0.01), [0.5]])
+    row = judged(replace(exact_run(), seconds=seconds))
+    assert row.mean_s == pytest.approx((19 * 0.01 + 0.5) / 20)
+    assert row.p95_s == pytest.approx(np.percentile(seconds[5:], 95))
 
 
 def test_the_stated_time_matters():

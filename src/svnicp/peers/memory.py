@@ -17,14 +17,13 @@ def peak_bytes(process: int | str = "self") -> int | None:
     process
         Its number, or this one.
     """
+    status = Path(f"/proc/{process}/status")
     try:
-        for line in Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, UnicodeDecodeError):
-        pass_on = process == "self" and sys.platform != "win32"
-        return _by_getrusage() if pass_on else None
-    return None
+        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:  # not Linux, or the process is gone
+        return _by_getrusage() if process == "self" and sys.platform != "win32" else None
+    sizes = [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
+    return sizes[0] if sizes else None
 
 
 def _by_getrusage() -> int:

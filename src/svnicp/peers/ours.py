@@ -17,7 +17,7 @@ LO = "svnicp-lo"
 LIO = "svnicp-lio"
 WARM_UP = "warm up"
 """Not a configuration: the first scans only, so that everything is compiled before it counts."""
-WARM_UP_SCANS = 15
+WARM_UP_SCANS = 40
 
 
 def run(spool: Spool, name: str, configuration: str) -> PeerRun:

@@ -24,12 +24,15 @@ from svnicp.peers.row import Row
 AXES = "xyz"
 OURS_COLOURS = ("#d4570a", "#2767d8")
 PEER_COLOURS = (
-    "#08784a", "#b8225e", "#7a4fbf", "#3f8fa8", "#9a7d0a", "#5d6878", "#a04040", "#4d7f2f",
+    "#08784a", "#b8225e", "#7a4fbf", "#17a2a2", "#9a7d0a", "#5d6878", "#8c2f2f", "#6fae3a",
+    "#d97fc0", "#8c6d5a",
 )  # fmt: skip
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 NUM_ELLIPSES = 12
-MARGIN = 0.12
-"""Room around the true path, as a share of its size; what leaves it is cut off."""
+MARGIN = 0.06
+"""Room around the paths, as a share of the size of the true one."""
+REACH = 0.5
+"""Paths farther away than this, as a share of that size, are cut off."""
 SMALLEST_ERROR_M = 1e-4
 
 
@@ -81,7 +84,7 @@ def draw(path: Path, rows: Sequence[tuple[Row, PeerRun]], truth: Truth, title: s
         columns = min(4, -(-len(labels) // 3))
         figure.legend(
             handles, labels, loc="outside lower center", ncols=columns, frameon=False,
-            title="APE after aligning all poses",
+            title="APE (all poses aligned) | error at the end (first pose aligned)",
         )  # fmt: skip
         paths = [path.with_name(f"{path.name}{suffix}") for suffix in (".png", ".svg")]
         for each in paths:
@@ -145,16 +148,25 @@ def _from_above(axes: Any, curves: Sequence[Curve], truth: Truth) -> None:  # no
         axes.plot(*curve.positions[:, [i, j]].T, label=_legend(curve.row), **style)
         if curve.covariances is not None:
             _ellipses(axes, curve, (i, j), style["color"])
-    low, high = positions[:, [i, j]].min(axis=0), positions[:, [i, j]].max(axis=0)
-    room = max(MARGIN * float((high - low).max()), 0.3)
-    tall = max(0.35 * float((high - low)[0]) - float((high - low)[1]), 0.0) / 2.0
-    axes.set_xlim(low[0] - room, high[0] + room)
-    axes.set_ylim(low[1] - room - tall, high[1] + room + tall)
+    _limits(axes, positions[:, [i, j]], [curve.positions[:, [i, j]] for curve in curves])
     axes.set_aspect("equal", adjustable="box")
     axes.set_xlabel(f"{AXES[i]} [m]")
     axes.set_ylabel(f"{AXES[j]} [m]")
     axes.set_title("from above" if (i, j) == (0, 1) else "from the side", fontsize=11)
     axes.grid(alpha=0.25)
+
+
+def _limits(axes: Any, true: Floats, others: Sequence[Floats]) -> None:  # noqa: ANN401
+    """Show all of the true path (n, 2), and what is not too far away of the other paths (m, 2)."""
+    low, high = true.min(axis=0), true.max(axis=0)
+    size = max(float((high - low).max()), 1.0)
+    for other in others:
+        low = np.minimum(low, np.maximum(other.min(axis=0), true.min(axis=0) - REACH * size))
+        high = np.maximum(high, np.minimum(other.max(axis=0), true.max(axis=0) + REACH * size))
+    room = MARGIN * size
+    tall = max(0.35 * float((high - low)[0]) - float((high - low)[1]), 0.0) / 2.0
+    axes.set_xlim(low[0] - room, high[0] + room)
+    axes.set_ylim(low[1] - room - tall, high[1] + room + tall)
 
 
 def plane_of(positions: Floats) -> tuple[int, int]:
@@ -214,9 +226,9 @@ def _over_time(axes: Any, curves: Sequence[Curve], path_m: float) -> None:  # no
 
 
 def _legend(row: Row) -> str:
-    """Name of a curve, with its error."""
-    error = row.ape_m if row.ape_m is not None else row.end_m
-    return row.label if error is None else f"{row.label}: {_length(error)}"
+    """Name of a curve, with its errors."""
+    errors = [_length(error) for error in (row.ape_m, row.end_m) if error is not None]
+    return f"{row.label}: {' | '.join(errors)}" if errors else row.label
 
 
 def _length(metres: float) -> str:

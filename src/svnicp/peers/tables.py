@@ -87,7 +87,8 @@ def metres(value: float | None) -> str:
     """Return a length with as many digits as are worth reading."""
     if value is None:
         return ""
-    return f"{value:.3f}" if abs(value) < 10.0 else f"{value:.4g}"
+    digits = 3 if abs(value) < 10.0 else 2 if abs(value) < 1000.0 else 0
+    return f"{value:.{digits}f}"
 
 
 def _number(value: float | None, factor: float, digits: int = 1, unit: str = "") -> str:
