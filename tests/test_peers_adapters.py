@@ -116,6 +116,14 @@ def test_poses_are_for_the_time_that_is_stated(outcome_of, name):
     assert now < min(before, after)
 
 
+@pytest.mark.parametrize("name", ["kiss-icp", "rko-lio"])
+def test_poses_after_deskewing_are_for_the_end(outcome_of, name):
+    """Those that move points to the end of the scan have poses at the ends of the scans."""
+    run = outcome_of(name, "default").run
+    ends_ns = [scan.end_ns for scan in swaying(6.0, 3.2).scans()]
+    assert np.isin(run.stamps_ns, ends_ns).all()
+
+
 def test_kiss_icp_deskews_to_the_end_of_the_scan():
     """Its preprocessing leaves points of the last moment where they are, so the pose is theirs."""
     peer("kiss-icp")

@@ -7,11 +7,9 @@ as a whole best: it is taken for the mean time of the points.
 
 from pathlib import Path
 
-import numpy as np
-
 from svnicp.extras import require
-from svnicp.peers.peer import DEFAULT, Peer, PeerRun, Recorder
-from svnicp.peers.relative_times import relative_times
+from svnicp.peers.peer import DEFAULT, Peer, PeerRun
+from svnicp.peers.register_frames import register_frames
 from svnicp.peers.spool import Spool
 
 SHIPPED = {
@@ -35,14 +33,7 @@ def run(spool: Spool, configuration: str) -> PeerRun:
     load_config = require("genz_icp.config", "peers", "genz-icp").load_config
     config = load_config(None if configuration == DEFAULT else Path(configuration))
     odometry = require("genz_icp.genz_icp", "peers", "genz-icp").GenZICP(config)
-    recorder = Recorder()
-    for scan in spool.scans():
-        points, times = scan.points.astype(np.float64), relative_times(scan)
-        with recorder.timed():
-            odometry.register_frame(points, times)
-        recorder.end_scan()
-        recorder.pose(scan.mean_ns, odometry.last_pose)
-    return recorder.of_lidar(spool.T_body_lidar)
+    return register_frames(spool, odometry, lambda scan: scan.mean_ns)
 
 
 PEERS = (
