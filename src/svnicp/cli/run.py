@@ -46,8 +46,7 @@ class RunCommand(DataFlags):
     no_imu: Annotated[bool, option()] = False
     """LiDAR alone, even if there is an IMU."""
     imu_model: Annotated[str | None, option("NAME")] = None
-    """Noise of the IMU by its model, such as xsens_mti30; auto: as measured in the rest at the
-    start. Without the flag: by the recording's own word, then auto, then a generic one."""
+    """Noise of the IMU by its model, such as xsens_mti30; auto measures it in rest at the start."""
     gyroscope_noise: Annotated[float | None, option("X")] = None
     """Noise density of the gyroscope instead [rad/s/sqrt(Hz)], together with the next."""
     accelerometer_noise: Annotated[float | None, option("Y")] = None
@@ -55,8 +54,7 @@ class RunCommand(DataFlags):
     preset: Annotated[str | None, option("NAME")] = None
     """All parameters: default, as measurements chose them, or paper, as published."""
     variant: Annotated[str | None, option("NAME")] = None
-    """A row of the paper's tables: svn, svgd or stein_icp with the LiDAR alone, svn+fixed or
-    svn+adaptive with the IMU; in either preset."""
+    """A row of the paper's tables: svn, svgd, stein_icp, svn+fixed or svn+adaptive (with IMU)."""
     config: Annotated[Path | None, option("FILE")] = None
     """All parameters from a YAML file, instead of a preset."""
     set: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], option("KEY=VALUE")] = ()
