@@ -153,7 +153,8 @@ def test_the_last_line_is_short_and_without_colours(tmp_path):
 def exact_run(shift_ns: int = 0) -> PeerRun:
     """Return the truth as a peer would give it, in a world of its own, at shifted times."""
     dataset = drive()
-    stamps_ns = np.array([dataset.scan(n).mean_ns for n in range(15, 28)])
+    between_ns = 4_000_000  # the truth is known every 10 ms
+    stamps_ns = np.array([dataset.scan(n).stamp_ns + between_ns for n in range(15, 28)])
     T_own_world = make_transform(so3_exp(np.array([0.1, -0.4, 2.0])), np.array([3.0, -8.0, 1.0]))
     poses = T_own_world @ dataset.truth_at(stamps_ns).T_world_body
     covariances = np.tile(np.diag([1e-4, 1e-4, 4e-4, 1e-6, 1e-6, 1e-6]), (len(poses), 1, 1))
