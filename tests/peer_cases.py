@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from svnicp.errors import DatasetError
 from svnicp.peers.peer import Peer, PeerRun, Recorder
 from svnicp.peers.spool import Spool
 
@@ -39,6 +40,10 @@ def hang(spool: Spool, _configuration: str) -> PeerRun:
 def fail(_spool: Spool, _configuration: str) -> PeerRun:
     sys.stderr.write("\x1b[31ma table\x1b[0m\n")
     raise ValueError("the scans do not please me")
+
+
+def refuse(_spool: Spool, _configuration: str) -> PeerRun:
+    raise DatasetError("it takes no such data.")
 
 
 def say_nothing(spool: Spool, _configuration: str) -> PeerRun:
@@ -79,6 +84,7 @@ PEERS = (
     _peer("hang", hang),
     _peer("fail", fail),
     _peer("silent", say_nothing),
+    _peer("refuse", refuse),
     _peer("away", fly_away),
     _peer("heavy", hold_memory),
     _peer("absent", fail, imports="no_such_package", package="no-such-package"),

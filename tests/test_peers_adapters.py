@@ -5,6 +5,7 @@ A peer that is not installed is skipped; CI installs all of them.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -114,6 +115,22 @@ def test_poses_are_for_the_time_that_is_stated(outcome_of, name):
         for shift_ns in (0, -half_ns, half_ns)
     )
     assert now < min(before, after)
+
+
+@pytest.mark.parametrize("name", ["kiss-icp", "ct-icp", "small-gicp", "dlio", "rko-lio"])
+def test_scans_of_one_instant_are_not_deskewed(tmp_path, name):
+    """Without times of points every peer still follows, each told that there is no distortion."""
+    moving = swaying(6.0, 3.2)
+    dataset = replace(moving, point_times=False)
+    options = SpoolOptions("", ImuNoise.model("xsens_mti30"))
+    about = write_spool(dataset, tmp_path, options, lambda: None)
+    assert not about.point_times
+    assert peer(name).configurations("", about.point_times) == ("default",)
+    outcome = run_peer(peer(name), "default", tmp_path, 60.0)
+    truth = Truth(dataset.ground_truth, np.eye(4))
+    row: Any = judge(empty_row("sway", peer(name), "default", ""), outcome, truth, about.num_scans)
+    assert row.status == "ok", row.note
+    assert row.ape_m < largest_error_m(name)
 
 
 @pytest.mark.parametrize("name", ["kiss-icp", "rko-lio"])

@@ -125,6 +125,12 @@ def test_an_exception_is_told_by_its_last_line(spool):
     assert outcome.note == "exit code 1 at scan 0: ValueError: the scans do not please me"
 
 
+def test_a_refusal_is_told_in_its_own_words(spool):
+    """What an adapter says on purpose, such as that it needs rings, is the note and no more."""
+    outcome = run_peer(PEERS["refuse"], "default", spool, 60.0)
+    assert (outcome.status, outcome.note) == ("failed", "it takes no such data.")
+
+
 def test_no_pose_at_all_is_no_success(spool):
     """A peer that ends well without a pose has a row that says so."""
     assert run_peer(PEERS["silent"], "default", spool, 60.0).status == "no pose"

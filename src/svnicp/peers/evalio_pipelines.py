@@ -39,6 +39,8 @@ class Pipeline:
     """How many scans it is behind: the pose after a scan is that of an earlier one."""
     params: Mapping[str, bool | int | float | str] | None = None
     """What differs from evalio's defaults."""
+    without_times: Mapping[str, bool | int | float | str] | None = None
+    """What differs beyond that when the points have no times: there is nothing to deskew."""
 
 
 def run_pipeline(spool: Spool, pipeline: Pipeline) -> PeerRun:
@@ -81,7 +83,10 @@ def _made(spool: Spool, pipeline: Pipeline, rings: Rings | None) -> Any:  # noqa
     pipelines = require("evalio.pipelines", "peers", "This peer")
     about, kind = spool.about, pipelines.get_pipeline(pipeline.evalio_name)
     made = kind()
-    made.set_params(kind.default_params() | dict(pipeline.params or {}))
+    params = kind.default_params() | dict(pipeline.params or {})
+    if not about.point_times:
+        params |= dict(pipeline.without_times or {})
+    made.set_params(params)
     made.set_lidar_params(
         types.LidarParams(
             num_rows=rings.num_rows if rings else 1,
@@ -138,12 +143,15 @@ def at_end(scan: Scan) -> int:
 THREADS = os.cpu_count() or 1
 
 PIPELINES = {
-    "ct-icp": Pipeline("ct", at_start, params={"ls_num_threads": THREADS}),
+    "ct-icp": Pipeline(
+        "ct", at_start, params={"ls_num_threads": THREADS},
+        without_times={"motion_compensation": "NONE"},
+    ),
     "lio-sam": Pipeline("liosam", at_mean, needs_rings=True, uses_imu=True, delay_scans=2),
-    "dlio": Pipeline("dlio", at_mean, uses_imu=True),
+    "dlio": Pipeline("dlio", at_mean, uses_imu=True, without_times={"deskew": False}),
     "loam": Pipeline("loam", at_mean, needs_rings=True),
     "form": Pipeline("form", at_mean, needs_rings=True),
-}
+}  # fmt: skip
 """Every pipeline that is not a peer of its own already."""
 
 TIMES: dict[PoseTime, str] = {

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from svnicp.peers.memory import peak_bytes
 from svnicp.peers.peer import Peer, PeerRun
 from svnicp.peers.spool import HANDED_OUT
-from svnicp.peers.worker import read_run
+from svnicp.peers.worker import NOT_FOR_IT, read_run
 
 OK = "ok"
 CRASHED = "crashed"
@@ -118,6 +118,8 @@ def _ending(code: int, num_scans: int, printed: Path) -> tuple[str, str]:
     where = f"at scan {num_scans}"
     last = last_line(printed)
     said = f": {last}" if last else ""
+    if code == NOT_FOR_IT:
+        return FAILED, last
     if code < 0:
         return CRASHED, f"{signal.Signals(-code).name} {where}{said}"
     return FAILED, f"exit code {code} {where}{said}"

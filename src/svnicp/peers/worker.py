@@ -12,10 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from svnicp.errors import SvnicpError
 from svnicp.peers.memory import peak_bytes
 from svnicp.peers.peer import Peer, PeerRun
 from svnicp.peers.spool import HANDED_OUT, Spool
 
+NOT_FOR_IT = 2
+"""Exit code of a worker whose last line says why the peer cannot take the dataset."""
 OPTIONAL = ("absolute", "T_previous_body", "relative")
 
 
@@ -23,7 +26,11 @@ def main(words: list[str]) -> int:
     """Run a peer over a spool; the words are those of the command line."""
     folder, module, name, configuration, out = words
     peer = find_peer(module, name)
-    run = peer.run(Spool(Path(folder), Path(out).parent / HANDED_OUT), configuration)
+    try:
+        run = peer.run(Spool(Path(folder), Path(out).parent / HANDED_OUT), configuration)
+    except SvnicpError as error:  # said on purpose: the dataset is not for this peer
+        print(error, file=sys.stderr)
+        return NOT_FOR_IT
     write_run(Path(out), run)
     sys.stdout.flush()
     os._exit(0)  # some packages crash or print tables when the interpreter tidies up
