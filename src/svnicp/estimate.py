@@ -6,8 +6,10 @@ are integer nanoseconds, units are SI, and covariances live in the body tangent,
 """
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.exchange import gtsam_between, ros_odometry
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.registration.posterior import WeakDirection
 
@@ -73,3 +75,30 @@ class Estimate:
     def sigmas(self) -> Floats:
         """(6,) absolute standard deviations along and about the body's axes [m, rad]."""
         return self.covariance.diagonal() ** 0.5
+
+    def to_ros(
+        self,
+        *,
+        frame_id: str = "odom",
+        child_frame_id: str = "base_link",
+        version: Literal[1, 2] = 2,
+    ) -> dict[str, Any]:
+        """Fields of a nav_msgs/Odometry, as nested dictionaries of plain numbers.
+
+        The pose's covariance is in the fixed axes of ``frame_id``, the twist and its covariance in
+        the axes of ``child_frame_id``; both are row-major and never singular. In ROS 2
+        ``rosidl_runtime_py.set_message_fields(message, fields)`` takes them, in ROS 1 (which names
+        the parts of a stamp differently: ``version=1``) ``genpy.message.fill_message_args``.
+        """
+        return ros_odometry(
+            self.stamp_ns, self.pose, self.twist, self.twist_covariance,
+            frame_id=frame_id, child_frame_id=child_frame_id, version=version,
+        )  # fmt: skip
+
+    def to_gtsam(self, previous_key: int, key: int) -> Any:  # noqa: ANN401
+        """``gtsam.BetweenFactorPose3`` from the estimate before to this one.
+
+        Its noise model is the covariance of this step alone (rotation first, as GTSAM wants it), so
+        that steps may be chained in a graph. Needs the extra ``svnicp[gtsam]``.
+        """
+        return gtsam_between(self.relative_pose, previous_key, key)

@@ -5,9 +5,11 @@ The pose's covariance is turned into the fixed axes of the world, as PoseWithCov
 the twist stays in the axes of the child frame, as Odometry asks for.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from svnicp.arrays import Covariance, Floats
+from svnicp.arrays import Floats
 from svnicp.estimate import Estimate
 from svnicp.recording.ros_messages import BODY_FRAME, TF, WORLD_FRAME, Message, RosMessages
 
@@ -17,49 +19,44 @@ DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 TOPICS = {"/odometry": ODOMETRY, "/tf": TF, "/diagnostics": DIAGNOSTICS}
 """Topics of a run and the types of their messages."""
 
-SMALLEST_VARIANCE = 1e-12
-"""Added to every variance: the first pose is exact, and filters refuse a singular matrix."""
+
+class Frames(NamedTuple):
+    """Names of the coordinate frames, as in REP 105."""
+
+    world: str = WORLD_FRAME
+    body: str = BODY_FRAME
+
+
+DEFAULT_FRAMES = Frames()
 
 _OK, _WARN, _ERROR = range(3)
 
 
-def odometry_messages(make: RosMessages, estimate: Estimate) -> dict[str, Message]:
+def odometry_messages(
+    make: RosMessages, estimate: Estimate, frames: Frames = DEFAULT_FRAMES
+) -> dict[str, Message]:
     """Return the messages of one estimate by their topics."""
+    stamp_ns, T_world_body = estimate.stamp_ns, estimate.T_world_body
     return {
-        "/odometry": odometry(make, estimate),
-        "/tf": make.transform(estimate.stamp_ns, WORLD_FRAME, BODY_FRAME, estimate.T_world_body),
-        "/diagnostics": diagnostics(make, estimate),
+        "/odometry": odometry(make, estimate, frames),
+        "/tf": make.transform(stamp_ns, frames.world, frames.body, T_world_body),
+        "/diagnostics": diagnostics(make, estimate, frames),
     }
 
 
-def odometry(make: RosMessages, estimate: Estimate) -> Message:
+def odometry(make: RosMessages, estimate: Estimate, frames: Frames = DEFAULT_FRAMES) -> Message:
     """Return pose and twist with their covariances."""
-    T_world_body, covariance = estimate.pose.to_ros()
-    pose = make.make(
-        "geometry_msgs/msg/Pose",
-        position=make.vector(T_world_body[:3, 3], "geometry_msgs/msg/Point"),
-        orientation=make.quaternion(T_world_body[:3, :3]),
-    )
-    twist = make.make(
-        "geometry_msgs/msg/Twist",
-        linear=make.vector(estimate.twist[:3]),
-        angular=make.vector(estimate.twist[3:]),
-    )
+    fields = estimate.to_ros(frame_id=frames.world, child_frame_id=frames.body)
     return make.make(
         ODOMETRY,
-        header=make.header(estimate.stamp_ns, WORLD_FRAME),
-        child_frame_id=BODY_FRAME,
-        pose=make.make(
-            "geometry_msgs/msg/PoseWithCovariance", pose=pose, covariance=_row_major(covariance)
-        ),
-        twist=make.make(
-            "geometry_msgs/msg/TwistWithCovariance",
-            twist=twist, covariance=_row_major(estimate.twist_covariance),
-        ),
-    )  # fmt: skip
+        header=make.header(estimate.stamp_ns, frames.world),
+        child_frame_id=frames.body,
+        pose=make.fill("geometry_msgs/msg/PoseWithCovariance", fields["pose"]),
+        twist=make.fill("geometry_msgs/msg/TwistWithCovariance", fields["twist"]),
+    )
 
 
-def diagnostics(make: RosMessages, estimate: Estimate) -> Message:
+def diagnostics(make: RosMessages, estimate: Estimate, frames: Frames = DEFAULT_FRAMES) -> Message:
     """Return the health of the odometry: an error, a warning about weak directions, or fine."""
     level = _OK if estimate.ok else _ERROR
     if estimate.ok and estimate.weak_directions:
@@ -73,7 +70,7 @@ def diagnostics(make: RosMessages, estimate: Estimate) -> Message:
         level=level, name="svnicp: odometry", message=estimate.message, hardware_id="",
         values=values,
     )  # fmt: skip
-    header = make.header(estimate.stamp_ns, WORLD_FRAME)
+    header = make.header(estimate.stamp_ns, frames.world)
     return make.make(DIAGNOSTICS, header=header, status=[status])
 
 
@@ -98,8 +95,3 @@ def _facts(estimate: Estimate) -> dict[str, str]:
 
 def _digits(values: Floats) -> str:
     return " ".join(f"{value:.3g}" for value in values)
-
-
-def _row_major(covariance: Covariance) -> Floats:
-    """(36,) row by row, and not singular."""
-    return (covariance + SMALLEST_VARIANCE * np.eye(6)).ravel()

@@ -5,6 +5,7 @@ One ``RosMessages`` knows the message types of one version of ROS: it builds mes
 them, and describes their types to a bag. Frames are named as in REP 105.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -45,6 +46,17 @@ class RosMessages:
     def make(self, msgtype: str, **fields: object) -> Message:
         """Return a message of a type such as ``geometry_msgs/msg/Vector3``."""
         return self.store.types[msgtype](**fields)
+
+    def fill(self, msgtype: str, fields: Mapping[str, Any]) -> Message:
+        """Return a message of nested fields; a list of numbers becomes an array."""
+        types = dict(self.store.fielddefs[msgtype][1])
+        made: dict[str, object] = {}
+        for name, value in fields.items():
+            if isinstance(value, Mapping):
+                made[name] = self.fill(types[name][1], value)
+            else:
+                made[name] = np.array(value) if isinstance(value, list) else value
+        return self.make(msgtype, **made)
 
     def serialise(self, message: Message) -> bytes:
         """Return a message as it is stored and sent."""
