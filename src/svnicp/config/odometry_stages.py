@@ -117,6 +117,10 @@ class OdometryConfig:
     """Variance per axis with ``noise="fixed"`` [rad^2]."""
     smoothed_scans: int = 10
     """Scans that ``noise="smoothed"`` averages over."""
+    temperature_translation: float = 1.0
+    """Factor on the variances of a scan's translation; ``svnicp calibrate`` fits it."""
+    temperature_rotation: float = 1.0
+    """The same for its rotation."""
     gate_sigma: float = 6.0
     """A pose farther from the prediction than this many standard deviations is not believed."""
     gate_floor_m: float = 0.01
@@ -139,6 +143,8 @@ class OdometryConfig:
         for name in (
             "fixed_translation_var",
             "fixed_rotation_var",
+            "temperature_translation",
+            "temperature_rotation",
             "gate_sigma",
             "lost_s",
             "map_radius_m",

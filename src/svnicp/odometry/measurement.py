@@ -39,5 +39,12 @@ class MeasurementNoise:
         if self._config.noise == "smoothed":
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
+        alone = self._tempered(alone)
         youth = 1.0 + (self._config.warm_up_scans / max(map_age, 1)) ** 2
         return PoseMeasurement(innovation, alone * youth + prediction.scan_noise, lag)
+
+    def _tempered(self, alone: Covariance) -> Covariance:
+        """Covariance (6, 6) of the scan alone with the calibrated factors on its variances."""
+        factors = self._config.temperature_translation, self._config.temperature_rotation
+        roots = np.sqrt(np.repeat(factors, 3))
+        return alone * np.outer(roots, roots)
