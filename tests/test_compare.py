@@ -21,6 +21,7 @@ from svnicp.cli import __main__ as cli
 from svnicp.cli.compare import CompareCommand, contradictions
 from svnicp.cli.compare_inputs import USUAL, chosen_peers, contests, scene_of
 from svnicp.peers import registry
+from svnicp.peers.picture import plane_of
 from svnicp.recording import write_dataset
 from svnicp.simulation.scenarios import SCENARIOS
 
@@ -152,6 +153,15 @@ def test_there_is_a_picture_with_ellipses(compared):
         assert f"<!-- {name}" in drawn
     assert "<!-- crash" not in drawn
     assert len(re.findall(r'id="patch_', drawn)) > 20  # ellipses
+
+
+def test_a_staircase_is_drawn_from_the_side(rng):
+    """Paths are seen from above, even straight ones on a slope, but for those that mostly climb."""
+    unit = rng.uniform(size=(200, 3))
+    assert plane_of(unit * (30.0, 20.0, 1.0)) == (0, 1)
+    assert plane_of(unit * (0.5, 50.0, 3.0)) == (0, 1)
+    assert plane_of(unit * (4.0, 3.0, 10.0)) == (0, 2)
+    assert plane_of(unit * (1.0, 6.0, 9.0)) == (1, 2)
 
 
 def test_trajectories_are_kept_for_evo(compared):

@@ -175,7 +175,7 @@ def plane_of(positions: Floats) -> tuple[int, int]:
     A staircase is seen from the side.
     """
     x, y, z = np.ptp(positions, axis=0)
-    if z < max(2.0, 2.0 * min(x, y)):
+    if z < max(2.0, 2.0 * min(x, y), 0.3 * max(x, y)):
         return 0, 1
     return (0, 2) if x >= y else (1, 2)
 
