@@ -21,7 +21,7 @@ from svnicp.peers.peer import Peer, PeerRun, Recorder
 from svnicp.peers.process import Outcome, last_line, run_peer
 from svnicp.peers.row import empty_row, judge
 from svnicp.peers.spool import Spool, SpoolOptions, write_spool
-from svnicp.peers.store import Store, key_of
+from svnicp.peers.store import DECIDING, Store, code_of, key_of
 
 PEERS = {peer.name: peer for peer in peer_cases.PEERS}
 NUM_SCANS = 6
@@ -268,6 +268,13 @@ def test_everything_that_decides_a_row_changes_its_key():
         key_of({"seed": 0}, PEERS["still"], "default", ours=True),
     }
     assert len(others | {first}) == 5
+
+
+def test_all_code_that_decides_exists():
+    """Every package whose change makes our rows anew is there, so that none is forgotten."""
+    digests = {code_of(name) for name in DECIDING}
+    assert len(digests) == len(DECIDING)
+    assert code_of("nothing") not in digests
 
 
 def test_a_peer_knows_whether_it_is_there():

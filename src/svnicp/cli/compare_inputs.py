@@ -18,6 +18,7 @@ from svnicp.evaluation.truth_file import Truth
 from svnicp.peers.peer import Peer
 from svnicp.peers.registry import PEERS
 from svnicp.peers.spool import SpoolOptions
+from svnicp.peers.store import code_of
 
 USUAL = (
     "kiss-icp", "genz-icp", "mad-icp", "rko-lio", "small-gicp", "ct-icp", "lio-sam", "dlio",
@@ -97,9 +98,9 @@ def scene_of(name: str, kind: str) -> str:
 
 
 def _state(path: Path) -> list[Any]:
-    """What is at a path, so that a changed recording is noticed; the bare name of a scenario."""
+    """What is at a path, so that a changed recording is noticed; or a scenario, and its code."""
     if not path.exists():
-        return [str(path)]
+        return [str(path), code_of("simulation")]
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     sizes = [(file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     digest = np.array(sizes, dtype=np.uint64).tobytes().hex() if len(sizes) < 20 else ""

@@ -21,25 +21,30 @@ from svnicp.peers.row import Row
 from svnicp.peers.worker import read_run, write_run
 from svnicp.recording.appear_whole import appear_whole
 
+DECIDING = (
+    "arrays.py", "config", "data", "estimate.py", "evaluation", "inertial", "kernels", "lie.py",
+    "local_map", "odometry", "pose_gaussian.py", "preprocess", "registration", "scores",
+)  # fmt: skip
+"""Our packages and modules that decide what our rows say."""
 FORMAT = 1
 """Changes when rows that are on disk no longer mean the same."""
 
 
 def key_of(inputs: dict[str, Any], peer: Peer, configuration: str, *, ours: bool) -> str:
-    """Hash of everything that decides a row; for ours, of all our code, too."""
+    """Hash of everything that decides a row; for ours, of our code, too."""
     decides = {
         "format": FORMAT, "inputs": inputs, "method": peer.name, "configuration": configuration,
-        "version": peer.version, "code": _code() if ours else "",
+        "version": peer.version, "code": code_of(*DECIDING) if ours else "",
     }  # fmt: skip
     text = json.dumps(decides, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _code() -> str:
-    """Hash of our sources but for those that only show and compare."""
+def code_of(*packages: str) -> str:
+    """Hash of the sources of some of our packages, such as "simulation"."""
     digest, root = hashlib.sha256(), Path(svnicp.__file__).parent
     for source in sorted(root.rglob("*.py")):
-        if source.relative_to(root).parts[0] not in {"cli", "peers", "recording", "report", "simulation"}:
+        if source.relative_to(root).parts[0] in packages:
             digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
