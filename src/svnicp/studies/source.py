@@ -6,13 +6,15 @@ with its size and time, so that a changed one is another source.
 """
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from svnicp.data.dataset import Dataset
+from svnicp.data.dataset import Dataset, DatasetInfo
+from svnicp.data.measurements import ImuSample, Scan
 from svnicp.data.open_dataset import open_dataset
 from svnicp.data.with_knowledge import KnownDataset
 from svnicp.errors import InputError
@@ -34,6 +36,8 @@ class Source:
     """Time to simulate; the scenario's short run if left out [s]."""
     sparse: int = 1
     """One of so many columns of a spinning LiDAR is simulated."""
+    skip_s: float = 0.0
+    """Scans of a scenario before this time are left out, but not the IMU's readings [s]."""
     state: str = ""
     """Size and time of a recording; empty for scenarios."""
 
@@ -53,7 +57,14 @@ class Source:
 
     def open(self) -> Dataset:
         """Open the recording, or simulate the scenario."""
-        return open_dataset(self.name) if self.recorded else self.simulated()
+        if self.recorded:
+            return open_dataset(self.name)
+        dataset = self.simulated()
+        return LateDataset(dataset, self.first_scan(dataset)) if self.skip_s > 0.0 else dataset
+
+    def first_scan(self, dataset: SimulatedDataset) -> int:
+        """Number of the first scan that is not left out."""
+        return int(np.ceil(self.skip_s * dataset.sensor.rate_hz - 1e-6))
 
     def simulated(self) -> SimulatedDataset:
         """Return the simulated scenario.
@@ -72,6 +83,30 @@ class Source:
         return dataclasses.replace(
             dataset, sensor=dataclasses.replace(dataset.sensor, num_columns=columns)
         )
+
+
+class LateDataset(Dataset):
+    """A simulated recording whose scans begin later than its IMU: a rest costs no scans."""
+
+    def __init__(self, inner: SimulatedDataset, first: int) -> None:
+        self._inner, self._first = inner, first
+        self.name, self.T_body_lidar = inner.name, inner.T_body_lidar
+        self.ground_truth = inner.ground_truth
+
+    def info(self) -> DatasetInfo:
+        """Return what is known about the recording."""
+        return dataclasses.replace(
+            self._inner.info(), num_scans=self._inner.num_scans - self._first
+        )
+
+    def scans(self) -> Iterator[Scan]:
+        """Yield the scans that are not left out."""
+        for number in range(self._first, self._inner.num_scans):
+            yield self._inner.scan(number)
+
+    def imu_samples(self) -> Iterator[ImuSample]:
+        """Yield all readings."""
+        return self._inner.imu_samples()
 
 
 def recording(path: Path) -> Source:
