@@ -117,6 +117,8 @@ def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: b
     residual_var = values[0] / (count - 5)
     height, width, length = ((np.array([c.mean(axis=0) for c in patch]) - centroid) @ vectors).T
     along_width, along_length = bending(height, width / radius, length / radius, counts)
+    tilt = curved_tilt(height, width, length, counts, values[0])
+    slope = vectors[:, 1:] @ tilt
     variances = values / count
     curve = np.polynomial.Polynomial.fit(length, width, 2)
     off_curve = np.sum((width - curve(length)) ** 2) / max(len(patch) - 3, 1)
@@ -136,7 +138,7 @@ def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: b
         doubtful=bool(doubtful or round_patch or np.any(np.abs(criteria - 1.0) < 1e-2)),
         normal=vectors[:, 0],
         centroid=centroid,
-        normal_cov=(vectors[:, 1:] * spread) @ vectors[:, 1:].T,
+        normal_cov=(vectors[:, 1:] * spread) @ vectors[:, 1:].T + np.outer(slope, slope),
         height_var=max(along_width, along_length, residual_var) / count,
         residual_var=residual_var,
     )
@@ -148,6 +150,18 @@ def bending(height: Floats, w: Floats, v: Floats, counts: Floats) -> tuple[float
     basis, _ = np.linalg.qr(terms * np.sqrt(counts)[:, None])
     squares = (basis.T @ (np.sqrt(counts) * height)) ** 2
     return float(squares[[3, 6, 8]].mean()), float(squares[[5, 9, 7]].mean())
+
+
+def curved_tilt(height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float) -> Floats:
+    """Slopes (2,) of the best parabola at the centroid, less what noise explains."""
+    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1) * np.sqrt(counts)[:, None]
+    heights = np.sqrt(counts) * height
+    parabola = np.linalg.lstsq(terms, heights, rcond=None)[0]
+    plane = np.linalg.lstsq(terms[:, :3], heights, rcond=None)[0]
+    explained = np.sum((terms @ parabola) ** 2) - np.sum((terms[:, :3] @ plane) ** 2)
+    noise_var = (scatter - explained) / max(counts.sum() - 6, 1)
+    share = max(0.0, 1.0 - 2.5 * noise_var / (explained / 3.0))
+    return np.sqrt(share) * parabola[1:3]
 
 
 # The likelihood

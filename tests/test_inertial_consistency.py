@@ -111,10 +111,10 @@ def trial(seed: int, how: str) -> Floats:
     """Squared errors (n, 9) after every third measurement of one run, NIS in the last column."""
     rng, path = np.random.default_rng(seed), course(rest_s=0.0 if how == "moving" else 1.0)
     drawn = draw(path, rng)
-    window = drawn.buffer.window(0, START_NS)
-    start = (
-        start_in_motion(window, 10.0, CONFIG) if how == "moving" else start_at_rest(window, CONFIG)
-    )
+    if how == "moving":
+        start = start_in_motion(drawn.buffer.intervals(0, START_NS), 10.0, CONFIG)
+    else:
+        start = start_at_rest(drawn.buffer.window(0, START_NS), CONFIG)
     eskf = Eskf(start, IMU.noise)
     T_world_true = eskf.T_world_body @ se3_inverse(path.poses[0])
     if how == "as assumed":

@@ -143,13 +143,13 @@ def test_gravity_shares_the_error_of_the_bias(turn: tuple, rng: np.random.Genera
     felt = np.concatenate([-nominal.rotation, np.eye(3)], axis=1)
     pair = eskf.covariance[12:18, 12:18]
     assert np.abs(felt @ pair @ felt.T).max() < 1e-4
-    assert np.abs(felt @ scatter @ felt.T).max() < 1e-4
+    assert np.abs(felt @ scatter @ felt.T).max() < 0.1 * size
 
 
 def test_start_covariance_is_sound(rng: np.random.Generator):
     """Both kinds of start give positive covariances; the pose is the world's definition."""
     readings = still(so3_exp(np.array([0.5, 0.2, 0.0])), IMUS["realsense"].noise, rng)
-    for start in (start_at_rest(readings, CONFIG), start_in_motion(readings, 10.0, CONFIG)):
+    for start in (start_at_rest(readings, CONFIG), start_in_motion(spaced(readings), 10.0, CONFIG)):
         for estimate_gravity in (True, False):
             P = Eskf(start, QUIET, estimate_gravity=estimate_gravity).covariance
             assert_allclose(P, P.T, atol=0.0)
@@ -158,16 +158,41 @@ def test_start_covariance_is_sound(rng: np.random.Generator):
                 assert np.diag(P)[block].max() < 1e-11
 
 
+def spaced(readings: Floats) -> Floats:
+    """Intervals (n, 7) of a hundredth of a second with these readings."""
+    return np.column_stack([np.full(len(readings), 0.01), readings])
+
+
 def test_a_start_in_motion_knows_little(rng: np.random.Generator):
     """Speed is unknown rather than zero, the mean rate no bias, and tilt is doubted."""
     readings = still(so3_exp(np.array([0.1, 0.0, 0.0])), IMUS["xsens_mti30"].noise, rng)
     readings[:, 2] += 0.4
-    start = start_in_motion(readings, 12.0, CONFIG)
+    start = start_in_motion(spaced(readings), 12.0, CONFIG)
     P = Eskf(start, QUIET).covariance
     assert_allclose(np.diag(P)[VELOCITY], 144.0)
     assert_allclose(start.gyro_bias, 0.0)
     assert np.sqrt(np.diag(P)[GRAVITY][0]) > 0.5
     assert start.rotation[2] @ readings[:, 3:].mean(axis=0) > 9.5
+
+
+def test_up_is_told_while_the_body_turns(rng: np.random.Generator):
+    """A body that pitches at 0.5 rad/s knows up at the end of the readings, not in their middle."""
+    times = 0.01 * np.arange(200)
+    turns = [so3_exp(np.array([0.0, 0.5 * (time - 1.99), 0.0])) for time in times]
+    readings = np.concatenate([still(R, QUIET, rng)[:1] for R in turns])
+    readings[:, 1] += 0.5
+    start = start_in_motion(spaced(readings), 10.0, CONFIG)
+    assert_allclose(start.rotation, np.eye(3), atol=0.01)
+
+
+def test_swaying_is_not_rest(rng: np.random.Generator):
+    """A boat that rolls slowly turns at a rate that is no bias, and at a rate that changes."""
+    readings = still(np.eye(3), IMUS["xsens_mti30"].noise, rng)
+    times = np.arange(len(readings)) / 100.0
+    for sway in (0.05 + 0.0 * times, 0.05 * np.sin(6.28 * times)):
+        rolling = readings.copy()
+        rolling[:, 0] += sway
+        assert not at_rest(rolling, CONFIG)
 
 
 def test_named_noises_and_their_factor():

@@ -69,14 +69,14 @@ class InertialConfig:
     start_s: float = 0.5
     """Seconds of rest from which gravity and the gyroscope's bias are averaged [s]."""
     max_start_s: float = 2.0
-    """After this long without rest the filter starts from LiDAR odometry instead [s]."""
-    rest_rate_rad_s: float = 0.05
-    """At rest the angular rate's standard deviation is below this [rad/s]."""
-    rest_force_m_s2: float = 0.5
-    """At rest the specific force's standard deviation is below this [m/s^2]."""
+    """After this long without rest the filter starts in motion: scans tell the velocity [s]."""
+    rest_rate_rad_s: float = 0.01
+    """At rest short means of the angular rate vary less than this, noise apart [rad/s]."""
+    rest_force_m_s2: float = 0.1
+    """At rest short means of the specific force vary less than this, noise apart [m/s^2]."""
     gyroscope_bias_std: float = 0.01
     """Standard deviation of the gyroscope's bias when the start is not at rest [rad/s]."""
-    accelerometer_bias_std: float = 0.05
+    accelerometer_bias_std: float = 0.1
     """Standard deviation of the accelerometer's bias at the start [m/s^2]."""
     max_gap_s: float = 0.05
     """A longer time without IMU readings is a gap: there the speed is taken as constant [s]."""
@@ -129,6 +129,10 @@ class OdometryConfig:
     """What is nearer than this [rad] is believed in any case."""
     warm_up_scans: int = 10
     """A map of fewer scans is trusted less."""
+    slant: float = 0.02
+    """How far walls seem to be off, as a share of how far the body may be along them."""
+    slant_turn_per_m: float = 0.0
+    """How much they seem to be turned by that [rad/m]."""
     lost_s: float = 1.0
     """After this long without a scan that can be believed, a new map is begun [s]."""
     auto_voxel: bool = True
@@ -151,7 +155,10 @@ class OdometryConfig:
         ):
             value = getattr(self, name)
             require(value > 0, f"odometry.{name}", "positive", value)
-        for name in ("warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad"):
+        for name in (
+            "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
+            "slant_turn_per_m",
+        ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)
         require(

@@ -17,6 +17,8 @@ from svnicp.lie import so3_exp
 
 CERTAIN = 1e-12
 """Variance of what is so by definition."""
+REST_PARTS = 5
+"""Parts of a time whose means are compared to tell rest from motion."""
 REST_VELOCITY_STD = 0.01
 """How fast a body at rest may move [m/s]."""
 LEVELLING_STD = 2e-3
@@ -51,16 +53,26 @@ class Start(NamedTuple):
 
 
 def at_rest(readings: Floats, config: InertialConfig) -> bool:
-    """Whether readings (n, 6) are of a body that does not move."""
-    if len(readings) < 10:
+    """Whether readings (n, 6) are of a body that does not move.
+
+    Means of a fifth of them stay the same, apart from what noise leaves in a mean, and single
+    readings shake at most ten times as much; the rate is small enough to be a bias, and the force
+    is gravity's.
+    """
+    if len(readings) < 2 * REST_PARTS:
         return False
-    spread = readings.std(axis=0)
-    force = np.linalg.norm(readings[:, 3:].mean(axis=0))
+    length = len(readings) // REST_PARTS
+    parts = readings[-REST_PARTS * length :].reshape(REST_PARTS, length, 6)
+    moved = parts.mean(axis=1).std(axis=0)
+    noise_var = parts.var(axis=1).mean(axis=0) / length
+    limits = np.repeat([config.rest_rate_rad_s, config.rest_force_m_s2], 3)
+    mean = readings.mean(axis=0)
+    force = np.linalg.norm(mean[3:])
     return bool(
-        np.all(spread[:3] < config.rest_rate_rad_s)
-        and np.all(spread[3:] < config.rest_force_m_s2)
+        np.all(moved < np.sqrt(limits**2 + 9.0 * noise_var))
+        and np.all(readings.std(axis=0) < 10.0 * limits)
         and abs(force - config.gravity_m_s2) < 0.1 * config.gravity_m_s2
-        and np.all(np.abs(readings[:, :3].mean(axis=0)) < 0.1)
+        and np.all(np.abs(mean[:3]) < 3.0 * config.gyroscope_bias_std)
     )
 
 
@@ -94,14 +106,19 @@ def start_at_rest(
     )
 
 
-def start_in_motion(readings: Floats, speed_std: float, config: InertialConfig) -> Start:
-    """Start from readings (n, 6) of a body that already moves at an unknown speed [m/s].
+def start_in_motion(intervals: Floats, speed_std: float, config: InertialConfig) -> Start:
+    """Start from the readings of a body that already moves at an unknown speed [m/s].
 
-    The mean force gives up roughly; biases are taken as zero, because the mean rate is a turn as
-    likely as a bias. Scans then tell the velocity, and with it gravity and the biases.
+    ``intervals`` (n, 7) as ``ImuBuffer.intervals`` gives them: seconds, rates, forces. The mean
+    force, every reading turned to the last one's frame, gives up roughly; biases are taken as zero,
+    because the mean rate is a turn as likely as a bias. Scans then tell the velocity, and with it
+    gravity and the biases.
     """
-    mean = readings[:, 3:].mean(axis=0)
-    rotation = rotation_to_up(mean / np.linalg.norm(mean))
+    R_last_body, total = np.eye(3), np.zeros(3)
+    for seconds, *reading in intervals[:0:-1]:
+        total += seconds * (R_last_body @ reading[3:])
+        R_last_body = R_last_body @ so3_exp(-seconds * np.array(reading[:3]))
+    rotation = rotation_to_up(total / np.linalg.norm(total))
     bias_cov = np.eye(3) * config.accelerometer_bias_std**2
     return Start(
         rotation=rotation,

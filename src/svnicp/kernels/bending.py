@@ -11,7 +11,9 @@ from svnicp.kernels.njit import njit
 
 TERMS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))
 """Powers of width and length of each term, the plane's three first."""
-NUM_TERMS, DEGREES = len(TERMS), 7
+NUM_TERMS, NUM_QUADRATIC, DEGREES = len(TERMS), 6, 7
+NOISY_CURVATURE = 2.5
+"""Curvature must explain this many times the noise: by chance it does so in one patch of 20."""
 
 
 @njit()
@@ -47,6 +49,29 @@ def bending(cells, radius, series, work):
     along_width = (solution[3] ** 2 + solution[6] ** 2 + solution[8] ** 2) / 3.0
     along_length = (solution[5] ** 2 + solution[9] ** 2 + solution[7] ** 2) / 3.0
     return along_width, along_length
+
+
+@njit()
+def curved_tilt(work, radius, scatter, count):
+    """Slopes along width and length by which a curved surface tilts the plane fitted to it.
+
+    The best parabola is tilted at the centroid against the plane: little where cells are spread
+    evenly, but where the rings of a scan cut a pipe askew, curvature looks like a slope along the
+    pipe. ``work`` as ``bending`` leaves it; ``scatter`` is the sum of squares about the plane of
+    all ``count`` arrivals. Curvature that noise explains gives no tilt.
+    """
+    lower, solution, beta = work[2], work[0, 9], work[1, 9]
+    explained = solution[3] ** 2 + solution[4] ** 2 + solution[5] ** 2
+    noise_var = max(scatter - explained, 1e-12) / max(count - NUM_QUADRATIC, 1.0)
+    share = 1.0 - NOISY_CURVATURE * noise_var / max(explained / 3.0, 1e-12)
+    if share <= 0.0:
+        return 0.0, 0.0
+    for i in range(NUM_QUADRATIC - 1, 0, -1):
+        value = solution[i]
+        for k in range(i + 1, NUM_QUADRATIC):
+            value -= lower[k, i] * beta[k]
+        beta[i] = value * lower[i, i]
+    return np.sqrt(share) * beta[1] / radius, np.sqrt(share) * beta[2] / radius
 
 
 @njit()

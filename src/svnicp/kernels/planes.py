@@ -5,7 +5,8 @@ A patch merges the moments of the cells within a radius. An edge, a curved or a 
 noise that neighbours share tilts a normal far more than independent noise of every arrival would;
 the same then bends the surface. The normal's covariance therefore rests on the lack of fit: how
 much of the heights a bent surface explains beyond the plane. For a plane under white noise that is
-the noise variance itself.
+the noise variance itself. A curved surface that is sampled askew tilts the plane by a known angle,
+which is added.
 """
 
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import prange
 
-from svnicp.kernels.bending import bending
+from svnicp.kernels.bending import bending, curved_tilt
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
 from svnicp.kernels.patches import COUNT, MOST_CELLS, X, Y, Z, collect, summed
@@ -176,12 +177,15 @@ def _write(plane, cells, mean, radius, limits, scratch):
     if along_width >= limits[6] ** 2 * values[1]:
         return
     plane[STATE] = PLANAR
+    tilt_width, tilt_length = curved_tilt(scratch.work, radius, values[0], count)
     field = NORMAL_COV
     for i in range(3):
+        tilt = tilt_width * vectors[i, 1] + tilt_length * vectors[i, 2]
         for j in range(i, 3):
             plane[field] = (
                 along_width * vectors[i, 1] * vectors[j, 1] / values[1]
                 + along_length * vectors[i, 2] * vectors[j, 2] / values[2]
+                + tilt * (tilt_width * vectors[j, 1] + tilt_length * vectors[j, 2])
             )
             field += 1
 

@@ -27,6 +27,8 @@ SEEN_TO_MOVE = 3.0
 """It does move when the first two scans are apart by this many standard deviations."""
 REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
+VISIBLE_M = 0.002
+"""A scan is deskewed again when its last point moves by more than this by a new velocity [m]."""
 FIRST_DOUBT = 0.3
 """Doubt about the first velocity, as a share of it."""
 
@@ -39,7 +41,8 @@ class InertialMotion:
         self.stamp_ns: int | None = None
         self.started_at_rest = True
         self._start_ns = 0
-        self._stopped = False
+        self._start_over = False
+        self._velocity_step = 0.0
         self._config, self._motion = config, motion
         self._noise = noise.scaled(config.noise_factor)
         self._filter: Eskf | None = None
@@ -74,7 +77,8 @@ class InertialMotion:
         if resting:
             start = start_at_rest(window, self._config, velocity_std=SLOW_M_S)
         else:
-            start = start_in_motion(window, self._motion.first_speed_m_s, self._config)
+            known = self.imu.intervals(self.imu.first_ns, end_ns)
+            start = start_in_motion(known, self._motion.first_speed_m_s, self._config)
         self._filter = Eskf(start, self._noise, estimate_gravity=self._config.estimate_gravity)
         self.stamp_ns, self._start_ns = end_ns, scan.stamp_ns
         return True
@@ -144,8 +148,8 @@ class InertialMotion:
             track = self._coast(begin_ns, scan)
         else:
             track = self._navigate(begin_ns, scan)
-        if self._started:
-            self.imu.forget_before(self.stamp_ns)
+        if self._start_over:
+            self.imu.forget_before(scan.stamp_ns)
         return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
 
     def _scan_noise(self, scan: Scan) -> Covariance:
@@ -186,23 +190,22 @@ class InertialMotion:
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose."""
         lag = measurement.lag[:, :3]
+        velocity = self.eskf.velocity.copy()
         correction = self.eskf.correct(measurement.innovation, measurement.covariance, lag)
-        if self.started_at_rest and self._started and not self._stopped:
-            self._stop()
+        self._velocity_step = float(np.linalg.norm(self.eskf.velocity - velocity))
+        if not self._start_over:
+            self._end_start()
         return correction
 
-    @property
-    def _started(self) -> bool:
-        """Whether the first scans are over, in which speed is told from rest."""
-        assert self.stamp_ns is not None, "ready() comes first"
-        return self.stamp_ns >= self._start_ns + int(REST_CHECK_S * 1e9)
-
-    def _stop(self) -> None:
+    def _end_start(self) -> None:
         """Once, after the first scans: if neither readings nor scans show motion, it is rest."""
         assert self.stamp_ns is not None, "ready() comes first"
-        if at_rest(self.imu.window(self._start_ns, self.stamp_ns), self._config):
+        if self.stamp_ns < self._start_ns + int(REST_CHECK_S * 1e9):
+            return
+        self._start_over = True
+        readings = self.imu.window(self._start_ns, self.stamp_ns)
+        if self.started_at_rest and at_rest(readings, self._config):
             self.eskf.stop()
-        self._stopped = True
 
     def give_way(self) -> bool:
         """No: an IMU is a witness."""
@@ -216,9 +219,12 @@ class InertialMotion:
         """Make the present pose the one that the next step is relative to."""
         self.eskf.clone()
 
-    def track(self, scan: Scan) -> PoseTrack | None:  # noqa: ARG002
-        """Nothing better than the prediction: an IMU's velocity hardly changes by one scan."""
-        return None
+    def track(self, scan: Scan) -> PoseTrack | None:
+        """Poses during a scan by the corrected velocity; None where that hardly differs."""
+        seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
+        if self._velocity_step * seconds < VISIBLE_M:
+            return None
+        return self._track_around(scan)
 
     def moving(self) -> Moving:
         """Velocity and biases."""

@@ -4,25 +4,31 @@
 The registration's posterior already holds the prediction. Fused as it is, the prediction would
 count twice. With S the prediction's covariance, R the likelihood's and ξ the posterior's distance
 from the prediction, the prior-free innovation is z = ξ + R S⁻¹ ξ: a filter that fuses z with R ends
-at ξ again.
+at ξ again. Where R is far larger than S, ξ is what sampling leaves of zero, and z would blow it up:
+there the scan is taken to say nothing.
 """
 
 from collections import deque
 
 import numpy as np
 
-from svnicp.arrays import Covariance
+from svnicp.arrays import Covariance, Floats
 from svnicp.config import OdometryConfig
 from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.registration import RegistrationResult
 
 
+SILENT = 100.0
+"""A scan says nothing in directions in which its variance is this many times the prediction's."""
+
+
 class MeasurementNoise:
     """How sure a scan is taken to be: adaptive, fixed or smoothed."""
 
-    def __init__(self, config: OdometryConfig) -> None:
+    def __init__(self, config: OdometryConfig, *, prior_used: bool) -> None:
         self._config = config
+        self._prior_used = prior_used
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
 
     def measure(
@@ -35,16 +41,38 @@ class MeasurementNoise:
             variances = self._config.fixed_translation_var, self._config.fixed_rotation_var
             return PoseMeasurement(moved, np.diag(np.repeat(variances, 3)), lag)
         alone = result.likelihood_covariance
-        innovation = moved + alone @ np.linalg.solve(prediction.covariance, moved)
+        innovation = prior_free(moved, alone, prediction.covariance) if self._prior_used else moved
         if self._config.noise == "smoothed":
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
         alone = self._tempered(alone)
         youth = 1.0 + (self._config.warm_up_scans / max(map_age, 1)) ** 2
-        return PoseMeasurement(innovation, alone * youth + prediction.scan_noise, lag)
+        noise = alone * youth + prediction.scan_noise + self._slant(prediction.covariance)
+        return PoseMeasurement(innovation, noise, lag)
+
+    def _slant(self, predicted: Covariance) -> Covariance:
+        """What walls that are not quite straight add while the place along them is not known.
+
+        The directions of normals are a little wrong, scan after scan alike. Seen from a place that
+        is known to a decimetre along a corridor, its walls are then off by a share of that, and a
+        filter must not learn the place from it.
+        """
+        unknown_var = float(np.linalg.eigvalsh(predicted[:3, :3])[-1])
+        shares = self._config.slant, self._config.slant_turn_per_m
+        return np.diag(np.repeat(np.square(shares) * unknown_var, 3))
 
     def _tempered(self, alone: Covariance) -> Covariance:
         """Covariance (6, 6) of the scan alone with the calibrated factors on its variances."""
         factors = self._config.temperature_translation, self._config.temperature_rotation
         roots = np.sqrt(np.repeat(factors, 3))
         return alone * np.outer(roots, roots)
+
+
+def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:
+    """Innovation (6,) of the scan alone, from the posterior's distance (6,) from the prediction."""
+    L = np.linalg.cholesky(predicted)
+    whitened = np.linalg.solve(L, np.linalg.solve(L, alone).T)
+    ratios, directions = np.linalg.eigh(0.5 * (whitened + whitened.T))
+    parts = directions.T @ np.linalg.solve(L, moved)
+    heard = np.where(ratios < SILENT, (1.0 + ratios) * parts, 0.0)
+    return L @ directions @ heard

@@ -65,7 +65,7 @@ class Odometry:
         else:
             self.motion = InertialMotion(self.config.inertial, self.config.motion, imu)
         self.local_map = VoxelMap(self.config.map)
-        self.noise = MeasurementNoise(self.config.odometry)
+        self.noise = MeasurementNoise(self.config.odometry, prior_used=self.config.prior.use)
         self.drift = MapDrift(self.config.drift)
         self.num_scans = 0
         self._believed_ns: int | None = None
