@@ -77,9 +77,9 @@ def tables(plan: Plan, results: Results) -> list[Table]:
     _fill(steps_table, {name: _steps(plan, results, name) for name in scenario_names(plan)})
     scans_table.notes.append(
         "Every scan is registered in a map of scans at their true poses, from a guess that is "
-        "wrong by 0.1 m and 0.01 rad. Closed forms are taken at our estimate. Inside 1, 2, 3 sigma: "
-        "single components, 68.3, 95.4 and 99.7 % are right. NLL and energy score: smaller is "
-        "better; a radian counts as 10 m."
+        "wrong by 0.1 m and 0.01 rad. Closed forms are taken at our estimate. "
+        "Inside 1, 2, 3 sigma: single components, 68.3, 95.4 and 99.7 % are right. NLL and "
+        "energy score: smaller is better; a radian counts as 10 m."
     )
     steps_table.notes.append(
         "Errors of the motion from scan to scan against the covariance that odometry states for "

@@ -55,9 +55,14 @@ def frame_jobs(plan: Plan, preset: str) -> list[Job]:
         source = plan.source(name, seed)
         config = plan.config(preset)
         runs["particles"] = sorted({*plan.particles, config.stein.num_particles} - {1})
-        for number in frame_numbers(plan, *_span(source)):
+        for number in numbers_of(plan, source):
             out.append(frame_job(source, config, number, dict(runs)))
     return out
+
+
+def numbers_of(plan: Plan, source: Source) -> list[int]:
+    """Scans of a source to look at."""
+    return frame_numbers(plan, *_span(source))
 
 
 @cache

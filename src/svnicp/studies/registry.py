@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""All studies by name, in the order in which a report shows them."""
+
+from svnicp.studies import ablation, absolute, calibration, claims, figures, kl_nne
+from svnicp.studies.ape_tables import TABLE1, TABLE2
+from svnicp.studies.plan import Study
+
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for study in (
+        claims.STUDY,
+        TABLE1,
+        TABLE2,
+        calibration.STUDY,
+        absolute.STUDY,
+        kl_nne.STUDY,
+        ablation.STUDY,
+        figures.STUDY,
+    )
+}
+"""Every study by name."""
