@@ -25,6 +25,8 @@ COMMANDS = {
     "evaluate": "a run against the truth: APE and RPE by evo, and whether its sigmas hold",
     "report": "a run as one HTML page: summary, map, sigmas, errors, time",
     "compare": "ours beside other odometry on the same data: errors, time, memory",
+    "study": "the paper's experiments: tables, figures, claims, with intervals",
+    "calibrate": "fit what cannot be known a priori on training seeds, into a YAML file",
     "register": "pose of one cloud in another, with its uncertainty",
     "demo": "simulate, register, and write a report to look at",
     "info": "what was understood about a recording, and how to override it",

@@ -5,6 +5,7 @@ Every worker is one process with one thread, and so is Numba in it: as many jobs
 there are cores. A job that fails is told and the others go on; what is finished is kept at once.
 """
 
+import logging
 import os
 import signal
 import threading
@@ -149,7 +150,7 @@ def _client(distributed: Any, scheduler: str | None) -> Iterator[Any]:  # noqa: 
     with dask.config.set(settings), _deaf_to_interrupts():
         cluster = distributed.LocalCluster(
             n_workers=os.cpu_count() or 1, threads_per_worker=1, processes=True,
-            dashboard_address=None, silence_logs="error",
+            dashboard_address=None, silence_logs=logging.ERROR,
         )  # fmt: skip
     with cluster, distributed.Client(cluster) as client:
         yield client
