@@ -21,7 +21,12 @@ def draw_map(path: Path, drive: dict[str, Any], points: Floats, title: str) -> N
     positions, seconds = array_of(drive["positions"], 3), array_of(drive["seconds"])
     first = positions[0]
     way = positions - first
-    with sheet(path, 1, 1, (13.0, 3.6)) as (figure, axes):
+    room = max(3.0, 0.06 * float(np.ptp(way[:, :2], axis=0).max()))
+    low, high = way[:, :2].min(axis=0) - room, way[:, :2].max(axis=0) + room
+    shape = float(np.clip((high - low)[0] / (high - low)[1], 0.8, 6.0))
+    with sheet(path, 1, 1, (1.8 + 11.0 * min(1.0, shape / 2.5), 1.2 + 11.0 / max(shape, 2.5))) as (
+        figure, axes,
+    ):  # fmt: skip
         plot = axes[0, 0]
         plot.scatter(*points.T, s=0.6, color=GREY, alpha=0.35, lw=0, rasterized=True)
         true = array_of(drive["true_positions"], 3) - first
@@ -34,10 +39,8 @@ def draw_map(path: Path, drive: dict[str, Any], points: Floats, title: str) -> N
                 ha="center", fontsize=9,
             )  # fmt: skip
         figure.colorbar(drawn, ax=plot, label="time [s]", pad=0.01)
-        room = 0.06 * max(np.ptp(way[:, 0]), np.ptp(way[:, 1]), 2.0)
-        plot.set_xlim(way[:, 0].min() - 2 * room, way[:, 0].max() + 2 * room)
-        low, high = way[:, 1].min(), way[:, 1].max()
-        plot.set_ylim(low - max(3.0, room), high + max(3.0, room))
+        plot.set_xlim(low[0], high[0])
+        plot.set_ylim(low[1], high[1])
         plot.set(xlabel="x [m]", ylabel="y [m]", title=title)
         plot.set_aspect("equal")
         plot.legend(loc="upper right")
@@ -65,9 +68,8 @@ def draw_bounds(path: Path, drive: dict[str, Any], title: str) -> None:
             plot.set_ylabel("mm" if index < 3 else "mdeg")
             plot.set_title(f"{AXES[index]}: {inside:.1f} % inside", loc="left", fontsize=10)
             plot.set_xlim(seconds[0], seconds[-1])
-            reach = 1.15 * max(
-                np.quantile(bound, 0.99), np.quantile(factor * np.abs(errors[:, index]), 0.995)
-            )
+            sizes = np.abs(factor * errors[:, index])
+            reach = 1.3 * max(np.quantile(bound, 0.9), np.quantile(sizes, 0.98))
             plot.set_ylim(-reach, reach)
         axes[2, 0].set_xlabel("time [s]")
         axes[2, 1].set_xlabel("time [s]")
@@ -91,7 +93,7 @@ def draw_gain(
         middle.plot(seconds, smoothed(gain), color=ORANGE, lw=1.8, label=f"mean of {SMOOTHED}")
         middle.set_ylim(0.0, 1.05)
         middle.set_title("Kalman gain along the corridor", loc="left", fontsize=10)
-        middle.legend(loc="lower right", ncols=2)
+        middle.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=2)
         if localizable is not None:
             at_s = array_of(localizable["seconds"]) - skipped_s
             below.plot(at_s, 100.0 * array_of(localizable["share"]), color=GREEN, lw=1.5)

@@ -112,8 +112,8 @@ class Evidence:
         drive = self.corridor(variant, count)
         if drive is None or not drive.get(kind):
             return None
-        values = array_of(drive[kind], 6)[:, ALONG]
-        return values[np.isfinite(values)]
+        values, registered = (array_of(drive[name], 6)[:, ALONG] for name in (kind, "sigma"))
+        return values[np.isfinite(values) & np.isfinite(registered)]
 
     def follows_localizability(self) -> float | None:
         """Rank correlation of sigma along the corridor and minus what can truly be seen there."""

@@ -86,8 +86,8 @@ def number_text(value: float) -> str:
     if not math.isfinite(value):
         return NOTHING
     size = abs(value)
-    if value == int(value) and size < 1e5:
-        return str(int(value))
+    if isinstance(value, int) and size < 1e5:
+        return str(value)
     if size >= 1e5 or 0.0 < size < 1e-3:
         return f"{value:.1e}"
     digits = 0 if size >= 1000.0 else 1 if size >= 100.0 else 2 if size >= 10.0 else 3
