@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from svnicp.arrays import Covariance
 from svnicp.studies.job import Job
 from svnicp.studies.packed import plain, plain_covariances
 from svnicp.studies.store import Record, Store
@@ -62,7 +63,7 @@ def drive_result(
     """Result of a drive whose steps have errors so many times as large as stated."""
     count = 200
     sigmas = np.array([0.01] * 3 + [0.001] * 3)
-    covariance = np.diag(sigmas**2)
+    covariance: Covariance = np.diag(sigmas**2)
     errors = scale * sigmas * rng.standard_normal((count, 6))
     tile = np.tile(covariance, (count, 1, 1))
     moments = np.arange(10, count, 10)

@@ -77,7 +77,7 @@ def test_jobs_run_on_a_dask_scheduler(tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs svnicp[studies]")
     store, listener = made_up_store(tmp_path), Listening()
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
     ) as cluster:
         failed = run_jobs([square_job(-3), *JOBS], store, listener, cluster.scheduler_address)
         run_jobs(JOBS, store, Listening(), cluster.scheduler_address)

@@ -23,10 +23,26 @@ from svnicp.studies.plan import Plan
 from svnicp.studies.results_page import beside_paper
 from svnicp.studies.split import HELD_OUT, PAPER_SCENARIOS, TRAINING_SCENARIOS
 from svnicp.studies.store import Results
-from svnicp.studies.tables import Origin, Table, cell_text, csv_text, json_text, markdown, value_of
+from svnicp.studies.tables import (
+    Origin,
+    Table,
+    Value,
+    cell_text,
+    csv_text,
+    json_text,
+    markdown,
+    value_of,
+)
 
 ORIGIN = Origin("svnicp study x", {"svnicp": "0"}, 2, True, 60.0, 3, {"abc": 3}, (200,))
 PLAN = Plan(presets=("default",), quick=True, num_seeds=2, scenarios=("long_corridor",))
+
+
+def number(cell: Value) -> float:
+    """Return the number in a cell, which must have one."""
+    found = value_of(cell)
+    assert found is not None
+    return found
 
 
 def test_covariances_survive_json(rng):
@@ -59,10 +75,10 @@ def test_scores_of_calibrated_errors_are_nominal(rng):
     assert row["scans"] == 600
     wide = covariance_row([Judged.of_steps(drive_result(rng, scale=2.0))])
     assert wide is not None
-    assert_allclose(value_of(wide["ANEES trans."]), 4.0, rtol=0.2)
+    assert_allclose(number(wide["ANEES trans."]), 4.0, rtol=0.2)
     average = average_row([row, wide])
-    means = [value_of(each["ANEES rot."]) for each in (row, wide)]
-    assert_allclose(value_of(average["ANEES rot."]), np.mean([m for m in means if m]), rtol=1e-9)
+    means = [number(each["ANEES rot."]) for each in (row, wide)]
+    assert_allclose(number(average["ANEES rot."]), np.mean(means), rtol=1e-9)
 
 
 def test_table_of_drives_has_means_and_failures(tmp_path, rng):
@@ -77,7 +93,9 @@ def test_table_of_drives_has_means_and_failures(tmp_path, rng):
     table = TABLE1.tables(PLAN, Results(store))[0]
     row = table.find(preset="default", method="SVN-ICP", dataset="long_corridor")
     assert row is not None
-    assert row["APE [m]"] == Interval(pytest.approx(0.5), pytest.approx(0.4), pytest.approx(0.6))
+    cell = row["APE [m]"]
+    assert isinstance(cell, Interval)
+    assert_allclose([cell.value, cell.low, cell.high], [0.5, 0.4, 0.6])
     assert (row["runs"], row["failed"]) == (2, 0)
     bad = table.find(method="SVGD-ICP")
     assert bad is not None
@@ -104,22 +122,20 @@ def test_kl_and_nne_of_a_perfect_and_of_a_narrow_answer(rng):
         }
         frames.append({"truths": {"redraws": truths}, "methods": methods})
     right = kl_nne.scores_of(frames, "right", "redraws", "none")
-    assert_allclose(value_of(right["KL trans."]), 0.0, atol=1e-6)
-    assert_allclose(value_of(right["NNE rot."]), 1.0, rtol=0.03)
+    assert_allclose(number(right["KL trans."]), 0.0, atol=1e-6)
+    assert_allclose(number(right["NNE rot."]), 1.0, rtol=0.03)
     narrow = kl_nne.scores_of(frames, "narrow", "redraws", "none")
-    assert_allclose(
-        value_of(narrow["KL rot."]), 0.5 * (300.0 - 3.0 * np.log(100.0) - 3.0), rtol=1e-3
-    )
-    assert_allclose(value_of(narrow["NNE rot."]), 10.0, rtol=0.35)
+    assert_allclose(number(narrow["KL rot."]), 0.5 * (300.0 - 3.0 * np.log(100.0) - 3.0), rtol=1e-3)
+    assert_allclose(number(narrow["NNE rot."]), 10.0, rtol=0.35)
     assert kl_nne.scores_of(frames, "unknown", "redraws", "none") == {}
-    cut = value_of(kl_nne.scores_of(frames, "right", "redraws", "upper")["NNE rot."])
+    cut = number(kl_nne.scores_of(frames, "right", "redraws", "upper")["NNE rot."])
     assert_allclose(cut, 0.893, rtol=0.03)
 
 
 def test_ends_of_runs_inside_their_covariance(rng):
     """Errors drawn from a growing covariance have ANEES 1, and the covariance grows."""
     cells = absolute.end_cells([drive_result(rng) for _ in range(60)])
-    assert_allclose(value_of(cells["ANEES"]), 1.0, atol=0.25)
+    assert_allclose(number(cells["ANEES"]), 1.0, atol=0.25)
     assert cells["grows"] == 1.0
     assert cells["runs"] == 60
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from svnicp import __version__
 from svnicp.cli import exit_codes, show
 from svnicp.cli.calibrate import CalibrateCommand
-from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.output_files import check_writable, make_folder, write_text
 from svnicp.cli.study_work import run_all
 from svnicp.config import Config
 from svnicp.extras import require
@@ -28,6 +28,7 @@ def calibrate(command: CalibrateCommand, command_line: str) -> int:
     check_writable(command.out)
     told = show.console(sys.stderr, quiet=command.quiet)
     folder = command.jobs or command.out.with_name(f"{command.out.name}.jobs")
+    make_folder(folder)
     store = Store(folder)
     start = Config.preset("default") if command.config is None else Config.from_yaml(command.config)
     sources = sources_of(command)

@@ -150,7 +150,7 @@ def _client(distributed: Any, scheduler: str | None) -> Iterator[Any]:  # noqa: 
     with dask.config.set(settings), _deaf_to_interrupts():
         cluster = distributed.LocalCluster(
             n_workers=os.cpu_count() or 1, threads_per_worker=1, processes=True,
-            dashboard_address=None, silence_logs=logging.ERROR,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR,
         )  # fmt: skip
     with cluster, distributed.Client(cluster) as client:
         yield client

@@ -22,11 +22,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise InputError(f"{folder}: the folder cannot be created ({reason}).") from None
+        folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, job: Job) -> Path:
         """Where the record of a job is."""
