@@ -84,7 +84,7 @@ def test_a_late_reading_releases_the_scan():
 
 def test_the_oldest_scan_is_dropped_and_counted():
     """With room for two, the last two of five scans are left, in the order of time."""
-    inbox = Inbox(InboxConfig(max_scans=2), with_imu=False)
+    inbox = Inbox(InboxConfig(max_scans=2, max_start_scans=1), with_imu=False)
     for end in (100, 300, 200, 500, 400):
         inbox.put_scan(scan_at(end))
     inbox.close()
@@ -93,6 +93,16 @@ def test_the_oldest_scan_is_dropped_and_counted():
         ends.append(work.arrival.end_ns)
     assert ends == [400, 500]
     assert (inbox.num_scans, inbox.num_dropped) == (5, 3)
+
+
+def test_more_scans_may_wait_at_the_start():
+    """Until the start is over twenty scans may wait; then the oldest of them are dropped."""
+    inbox = Inbox(InboxConfig(max_scans=2), with_imu=False)
+    for end in range(100, 2600, 100):
+        inbox.put_scan(scan_at(end))
+    assert (inbox.num_waiting, inbox.num_dropped) == (20, 5)
+    inbox.settle()
+    assert (inbox.num_waiting, inbox.num_dropped) == (2, 23)
 
 
 def test_readings_are_bounded_and_those_too_late_are_counted():
@@ -167,7 +177,7 @@ def test_an_overloaded_machine_drops_scans_and_keeps_latency_bounded(rng):
     room[np.arange(BIG_CLOUD), face] = 10.0 * rng.choice([-1.0, 1.0], BIG_CLOUD)
     points = room.astype(np.float32)
     got: list[LiveEstimate] = []
-    with LiveOdometry(slow, [got.append]) as live:
+    with LiveOdometry(slow, [got.append], InboxConfig(max_start_scans=2)) as live:
         for number in range(60):
             live.add_scan(Scan(10_000_000 * number, points))
             time.sleep(0.01)

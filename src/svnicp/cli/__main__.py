@@ -22,6 +22,7 @@ from svnicp.errors import SvnicpError
 
 COMMANDS = {
     "run": "odometry over a recording or a simulated scenario, with uncertainty",
+    "live": "odometry on live scans and IMU: Foxglove, ROS 1, ROS 2 over Zenoh",
     "evaluate": "a run against the truth: APE and RPE by evo, and whether its sigmas hold",
     "report": "a run as one HTML page: summary, map, sigmas, errors, time",
     "compare": "ours beside other odometry on the same data: errors, time, memory",

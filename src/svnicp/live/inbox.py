@@ -25,6 +25,8 @@ class InboxConfig:
 
     max_scans: int = 2
     """Scans that may wait while another is processed; one more drops the oldest."""
+    max_start_scans: int = 20
+    """The same at the start: the second scan takes a second or so, as the speed is searched for."""
     max_samples: int = 20_000
     """IMU readings that may wait; a hundred seconds at 200 Hz."""
     imu_wait_s: float = 0.1
@@ -67,6 +69,7 @@ class Inbox:
         self._samples: list[ImuSample] = []
         self._handed_ns: int | None = None
         self._closed = False
+        self._starting = True
         self.num_scans = 0
         """Scans that came in."""
         self.num_samples = 0
@@ -82,9 +85,7 @@ class Inbox:
         with self._changed:
             self.num_scans += 1
             insort(self._scans, arrival, key=attrgetter("end_ns"))
-            if len(self._scans) > self._config.max_scans:
-                del self._scans[0]
-                self.num_dropped += 1
+            self._drop_oldest()
             self._changed.notify_all()
 
     def put_imu(self, sample: ImuSample) -> None:
@@ -99,6 +100,12 @@ class Inbox:
                 del self._samples[0]
                 self.num_samples_dropped += 1
             self._changed.notify_all()
+
+    def settle(self) -> None:
+        """End the start, in which more scans may wait."""
+        with self._changed:
+            self._starting = False
+            self._drop_oldest()
 
     def take(self) -> Work | None:
         """Wait for the next scan that can be processed; None once closed and empty."""
@@ -134,6 +141,13 @@ class Inbox:
     def num_waiting(self) -> int:
         """Scans that wait now."""
         return len(self._scans)
+
+    def _drop_oldest(self) -> None:
+        """Drop scans until no more wait than may."""
+        start = self._config.max_start_scans if self._starting else 0
+        while len(self._scans) > max(self._config.max_scans, start):
+            del self._scans[0]
+            self.num_dropped += 1
 
     def _covers(self, end_ns: int) -> bool:
         """Whether readings reach this time, as far as there is an IMU."""

@@ -27,6 +27,10 @@ JUMP_BACK_NS = 1_000_000_000
 """A scan older than the last estimate by more than this is of another clock [ns]."""
 
 
+FIRST_SCANS, LONGEST_START = 3, 30
+"""Estimates after which the start is over: if no scan waits, and in any case."""
+
+
 class LiveEstimate(NamedTuple):
     """What listeners get."""
 
@@ -156,9 +160,16 @@ class LiveOdometry:
             return
         self._last_ns = estimate.stamp_ns
         self._counts["estimates"] += 1
+        self._settle()
         for listener in self._listeners:
             listener(LiveEstimate(estimate, scan, self.statistics()))
         self._latencies.add(time.monotonic() - work.arrival.arrived_s)
+
+    def _settle(self) -> None:
+        """End the start: when it has caught up after the first scans, or if it never does."""
+        number = self._counts["estimates"]
+        if number == LONGEST_START or (number >= FIRST_SCANS and self._inbox.num_waiting == 0):
+            self._inbox.settle()
 
     def _tell_of_jump(self, scan: Scan) -> None:
         """Say once that stamps went back, after which nothing more comes."""
