@@ -130,6 +130,11 @@ def test_kl_and_nne_of_a_perfect_and_of_a_narrow_answer(rng):
     assert kl_nne.scores_of(frames, "unknown", "redraws", "none") == {}
     cut = number(kl_nne.scores_of(frames, "right", "redraws", "upper")["NNE rot."])
     assert_allclose(cut, 0.893, rtol=0.03)
+    frames[3]["methods"]["right"] = frames[3]["methods"]["narrow"]
+    spoiled = kl_nne.scores_of(frames, "right", "redraws", "none")
+    assert number(spoiled["KL trans."]) > 5.0
+    repaired = kl_nne.scores_of(frames, "right", "redraws", "upper")
+    assert_allclose(number(repaired["KL trans."]), 0.0, atol=1e-6)
 
 
 def test_ends_of_runs_inside_their_covariance(rng):

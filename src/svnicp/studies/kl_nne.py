@@ -19,6 +19,7 @@ from svnicp.scores import (
     kl_divergence,
     nne_squares,
 )
+from svnicp.scores.cut import kept_indices
 from svnicp.studies.frames import frame_job
 from svnicp.studies.intervals import mean_of_scans
 from svnicp.studies.job import Job
@@ -125,10 +126,8 @@ def _squares(
 
 
 def _kept(values: Floats, cut: Cut) -> Floats:
-    """Values (m,) that a cut leaves, in their order; infinite ones stay infinite."""
-    if cut == "none" or len(values) < 5:
-        return values
-    return values[values <= np.quantile(values, 0.9)]
+    """Values (m,) that a cut leaves, in their order; of fewer than ten there is no tenth."""
+    return values if len(values) < 10 else values[np.sort(kept_indices(values, cut))]
 
 
 def tables(plan: Plan, results: Results) -> list[Table]:
