@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from svnicp.config import Config
+from svnicp.errors import InputError
 from svnicp.scores import anees
 from svnicp.studies.drive import drive_job
 from svnicp.studies.fit import Sample, fit_factor, lowest, robust_nll
@@ -81,6 +82,8 @@ def fit_points(config: Config, sources: Sequence[Source], run: Run) -> tuple[Con
     }  # fmt: skip
     results = run([job for each in jobs.values() for job in each])
     scores = {points: _scan_score(results, each) for points, each in jobs.items()}
+    if not np.isfinite(list(scores.values())).all():
+        raise InputError("There are too few scans to fit to; use more seeds or longer runs.")
     logs, values = np.log(tried), np.array([scores[points] for points in tried])
     best = lowest(lambda x: float(np.interp(x, logs, values)), logs[0], logs[-1])
     after = _parabola(logs, values, best)
@@ -111,7 +114,7 @@ def fit_temperatures(
         factor = fit_factor(samples, part)
         name = f"temperature_{part}"
         before = getattr(config.odometry, name)
-        changes[name] = round(before * factor, 4)
+        changes[name] = _digits(before * factor)
         scores = [
             float(np.mean([robust_nll(s.errors, f * s.scaled, part) for s in samples]))
             for f in (1.0, factor)
@@ -130,7 +133,7 @@ def fit_renewal(config: Config, sources: Sequence[Source], run: Run) -> tuple[Co
         float(np.mean([robust_nll(s.errors, s.fixed + f * s.scaled, "pose") for s in samples]))
         for f in (1.0, factor)
     ]
-    after = round(before * factor, 3)
+    after = _digits(before * factor)
     return _with(config, "drift", renewal=after), Fitted("drift.renewal", before, after, *scores)
 
 
@@ -195,6 +198,11 @@ def _good(results: Results, jobs: Sequence[Job]) -> list[dict[str, Any]]:
 def _regular(found: dict[str, Any], kind: str) -> np.ndarray:
     """Covariances (n, 6, 6) of steps or poses, none of them exactly zero."""
     return covariances_of(found[f"{kind}_covariances"]) + 1e-12 * np.eye(6)
+
+
+def _digits(value: float) -> float:
+    """Four digits: more are not known."""
+    return float(f"{value:.4g}")
 
 
 def _with(config: Config, stage: str, **changes: float) -> Config:

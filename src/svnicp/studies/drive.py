@@ -64,6 +64,8 @@ def drive(source: dict[str, Any], config: dict[str, Any], uses_imu: bool) -> dic
     """Run odometry and compare it with the truth; the function of the job."""
     where = Source(**source)
     dataset = where.open()
+    if uses_imu and dataset.info().imu_period_s is None:
+        return {"status": "needs an IMU", "num_scans": 0}
     seen = list(watched_run(dataset, Config.from_dict(config), uses_imu=uses_imu, seed=where.seed))
     run = _as_run(seen)
     result: dict[str, Any] = {
