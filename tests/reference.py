@@ -129,6 +129,7 @@ def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: b
         variances[1] / (4.0 * residual_var),
         config.max_normal_std_rad**2 * values[1] / along_width,
         off_curve / config.min_width_m**2,
+        own_share_of_width_squared(width, length, counts) / 0.05,
     ])  # fmt: skip
     # A round patch has no axes of its own: rounding turns them, and the bending with them.
     round_patch = values[1] > 0.9 * values[2]
@@ -150,6 +151,14 @@ def bending(height: Floats, w: Floats, v: Floats, counts: Floats) -> tuple[float
     basis, _ = np.linalg.qr(terms * np.sqrt(counts)[:, None])
     squares = (basis.T @ (np.sqrt(counts) * height)) ** 2
     return float(squares[[3, 6, 8]].mean()), float(squares[[5, 9, 7]].mean())
+
+
+def own_share_of_width_squared(w: Floats, v: Floats, counts: Floats) -> float:
+    """Share of w² that a plane in w and v cannot make up: little for cells along two lines."""
+    roots = np.sqrt(counts)
+    plane = np.stack([np.ones_like(w), w, v], 1) * roots[:, None]
+    left = roots * w**2 - plane @ np.linalg.lstsq(plane, roots * w**2, rcond=None)[0]
+    return float(np.sum(left**2) / np.sum(counts * w**4))
 
 
 def curved_tilt(height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float) -> Floats:

@@ -300,3 +300,32 @@ def test_too_few_points_are_no_plane(rng: np.random.Generator):
     assert not fitted(np.repeat(noisy(rng, nine, 0.001), 3, axis=0), nine[4], few).planar
     twelve = np.concatenate([nine, nine[3:6] + np.array([0.15, 0.0, 0.0])])
     assert fitted(np.repeat(noisy(rng, twelve, 0.001), 3, axis=0), nine[4], few).planar
+
+
+def test_two_rings_are_no_plane(rng: np.random.Generator):
+    """Two lines span a plane whatever surface they are on; a third in between tells."""
+    x = rng.uniform(-0.25, 0.25, size=400)
+    rings = [np.column_stack([x, np.full_like(x, y), np.zeros_like(x)]) for y in (-0.1, 0.1, 0.0)]
+    noise = 0.004 * rng.normal(size=(1200, 3))
+    assert not fitted(PLACE + np.concatenate(rings[:2]) + noise[:800], PLACE).planar
+    assert fitted(PLACE + np.concatenate(rings) + noise, PLACE).planar
+
+
+def pipe_patch(rng: np.random.Generator, slant: float) -> Points:
+    """Five rings on a pipe of 2 m that lies along x, each a little farther round than the last."""
+    angles = rng.uniform(-0.12, 0.12, size=(5, 200))
+    along = 0.08 * np.arange(-2, 3)[:, None] + 0.0 * angles
+    round_it = angles + slant * along
+    places = np.stack([along, 2.0 * np.sin(round_it), 2.0 - 2.0 * np.cos(round_it)], axis=2)
+    return PLACE + places.reshape(-1, 3) + 0.002 * rng.normal(size=(1000, 3))
+
+
+@pytest.mark.parametrize("slant", [0.0, 0.8])
+def test_a_pipe_that_is_cut_askew_does_not_slope(slant: float):
+    """The slope that curvature fakes along a pipe stays within the normal's covariance."""
+    squares = []
+    for seed in range(20):
+        got = fitted(pipe_patch(np.random.default_rng(seed), slant), PLACE)
+        assert got.planar
+        squares.append(got.normal[0] ** 2 / got.normal_cov[0, 0])
+    assert np.mean(squares) < 2.5

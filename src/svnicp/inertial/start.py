@@ -23,7 +23,7 @@ REST_VELOCITY_STD = 0.01
 """How fast a body at rest may move [m/s]."""
 LEVELLING_STD = 2e-3
 """What averaging at rest leaves unknown of gravity, vibration and settling included [m/s^2]."""
-MOVING_TILT_STD = 1.0
+MOVING_TILT_STD = 0.5
 """Horizontal acceleration of a body in motion, which is mistaken for tilt [m/s^2]."""
 
 

@@ -12,6 +12,8 @@ from svnicp.kernels.njit import njit
 TERMS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))
 """Powers of width and length of each term, the plane's three first."""
 NUM_TERMS, NUM_QUADRATIC, DEGREES = len(TERMS), 6, 7
+WIDTH_SQUARED = 3
+"""Index of the term w²."""
 NOISY_CURVATURE = 2.5
 """Curvature must explain this many times the noise: by chance it does so in one patch of 20."""
 
@@ -19,6 +21,9 @@ NOISY_CURVATURE = 2.5
 @njit()
 def bending(cells, radius, series, work):
     """Mean squares, per arrival, of what bending along width and along length explains of heights.
+
+    The third number is the share of w² that is its own: little where cells lie along two lines, as
+    two rings of a scan do, which are a plane whatever surface they are on.
 
     ``cells`` (n, 4): height, width, length, count of every cell; ``series`` (4, >= n) and
     ``work`` (3, 10, 10) are scratch memory. Terms beyond the plane explain
@@ -30,6 +35,7 @@ def bending(cells, radius, series, work):
     """
     powers, heights, lower, solution = work[0], work[1], work[2], work[0, 9]
     _power_sums(cells, radius, series, powers, heights)
+    told = 0.0
     for i in range(NUM_TERMS):
         a, b = TERMS[i]
         for j in range(i + 1):
@@ -40,6 +46,8 @@ def bending(cells, radius, series, work):
                 value -= lower[i, k] * lower[j, k]
             if i == j:
                 lower[i, i] = 1.0 / np.sqrt(max(value, 1e-9 * total + 1e-12))
+                if i == WIDTH_SQUARED:
+                    told = value / (total + 1e-12)
             else:
                 lower[i, j] = value * lower[j, j]
         value = heights[a, b]
@@ -48,7 +56,7 @@ def bending(cells, radius, series, work):
         solution[i] = value * lower[i, i]
     along_width = (solution[3] ** 2 + solution[6] ** 2 + solution[8] ** 2) / 3.0
     along_length = (solution[5] ** 2 + solution[9] ** 2 + solution[7] ** 2) / 3.0
-    return along_width, along_length
+    return along_width, along_length, told
 
 
 @njit()

@@ -28,6 +28,8 @@ STATE, OWN_COUNT, NORMAL, CENTROID, NORMAL_COV, HEIGHT_VAR, RESIDUAL_VAR, EPOCH 
 )  # fmt: skip
 """Fields of a plane record; NORMAL_COV is xx xy xz yy yz zz, CENTROID relative to the voxel."""
 
+TOLD = 0.05
+"""Share of bending along the width that must be told from a slope."""
 CHUNK = 16
 """Fits that a thread does with the same scratch memory."""
 
@@ -172,7 +174,9 @@ def _write(plane, cells, mean, radius, limits, scratch):
         or not _fills_area(cells, limits[1] ** 2)
     ):
         return
-    along_width, along_length = bending(cells, radius, scratch.series, scratch.work)
+    along_width, along_length, told = bending(cells, radius, scratch.series, scratch.work)
+    if told < TOLD:
+        return
     plane[HEIGHT_VAR] = max(along_width, along_length, residual_var) / count
     if along_width >= limits[6] ** 2 * values[1]:
         return

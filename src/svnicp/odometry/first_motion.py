@@ -69,7 +69,7 @@ def first_motion(
         for velocity in _velocities()
         if (ending := _search(sample, local_map, T_at_rest, velocity * seconds, seconds, fewer))
     ]
-    return _choose(endings, T_at_rest)
+    return choose(endings, T_at_rest)
 
 
 def _velocities() -> list[Points]:
@@ -95,7 +95,7 @@ def _search(
     return Ending(pose, located.scale / located.overlap)
 
 
-def _choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
+def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
     """The ending with the least misfit among those that several starts agree on, or rest."""
     if not endings:
         return None

@@ -29,6 +29,8 @@ REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
 VISIBLE_M = 0.002
 """A scan is deskewed again when its last point moves by more than this by a new velocity [m]."""
+UNSEEN_SPEED_M_S = 1.0
+"""Where scans do not show the first velocity it is taken to be within this [m/s] of rest."""
 FIRST_DOUBT = 0.3
 """Doubt about the first velocity, as a share of it."""
 
@@ -119,7 +121,9 @@ class InertialMotion:
         self.started_at_rest = False
         velocity = moved / seconds
         doubt = FIRST_DOUBT * np.linalg.norm(velocity) + SLOW_M_S
-        self.eskf.take_velocity(velocity, moved_cov / seconds**2 + np.eye(3) * doubt**2)
+        seen_cov = moved_cov / seconds**2 + np.eye(3) * doubt**2
+        likely = np.linalg.inv(seen_cov) + np.eye(3) / UNSEEN_SPEED_M_S**2
+        self.eskf.take_velocity(velocity, np.linalg.inv(likely))
         return self._track_around(first)
 
     def _track_around(self, scan: Scan) -> PoseTrack | None:

@@ -24,7 +24,8 @@ def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
         given = np.asarray(T_body_lidar, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
-            f"T_body_lidar must be a (4, 4) matrix of numbers, not this {type(T_body_lidar).__name__}."
+            "T_body_lidar must be a (4, 4) matrix of numbers, not this "
+            f"{type(T_body_lidar).__name__}."
         ) from None
     try:
         return checked_extrinsics(given, "T_body_lidar")[0]

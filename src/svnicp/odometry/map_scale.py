@@ -16,7 +16,7 @@ from svnicp.kernels.planes import PLANAR, STATE
 from svnicp.local_map import VoxelMap
 from svnicp.registration.candidates import spread_source
 
-FACTORS = (1.0, 1.6, 2.4, 3.2, 5.0, 8.0)
+FACTORS = (1.0, 1.6, 2.4, 3.2)
 """Voxel sizes that are tried, over ``map.voxel_size_m``."""
 PLANAR_SHARE = 0.3
 """Share of a scan that must find a plane."""

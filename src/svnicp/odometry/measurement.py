@@ -18,7 +18,6 @@ from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.registration import RegistrationResult
 
-
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
@@ -70,9 +69,9 @@ class MeasurementNoise:
 
 def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:
     """Innovation (6,) of the scan alone, from the posterior's distance (6,) from the prediction."""
-    L = np.linalg.cholesky(predicted)
-    whitened = np.linalg.solve(L, np.linalg.solve(L, alone).T)
+    root = np.linalg.cholesky(predicted)
+    whitened = np.linalg.solve(root, np.linalg.solve(root, alone).T)
     ratios, directions = np.linalg.eigh(0.5 * (whitened + whitened.T))
-    parts = directions.T @ np.linalg.solve(L, moved)
+    parts = directions.T @ np.linalg.solve(root, moved)
     heard = np.where(ratios < SILENT, (1.0 + ratios) * parts, 0.0)
-    return L @ directions @ heard
+    return root @ directions @ heard

@@ -27,13 +27,15 @@ from svnicp.registration.candidates import (
 from svnicp.registration.posterior import symmetric
 from svnicp.registration.prior import Prior, flat_prior, gaussian_prior
 from svnicp.registration.problem import Problem
-from svnicp.registration.reliability import seen_offsets
+from svnicp.registration.reliability import DOUBT, seen_offsets
 from svnicp.registration.robust import WEIGHT_KINDS, Efficiency, efficiency, residual_scale
 
 MAX_FINE_ROUNDS = 8
 STEPS_PER_ROUND = 6
 SHORT_STEP = np.array([2e-4] * 3 + [2e-5] * 3)
 """Newton steps shorter than this [m, rad] end a round."""
+LEASH = 0.5
+"""A walk ends this share of the reach from where its candidates were looked for."""
 NEAR = np.array([0.005, 0.0005])
 """A round that moves less than this [m, rad] found its candidates where they are needed."""
 
@@ -107,12 +109,22 @@ def _walk(
     candidates: Candidates, T: Transform, guess: Transform, prior_covariance: Floats,
     config: Config, reach_m: float,
 ) -> Transform | None:  # fmt: skip
-    """Newton steps on the same candidates until they are short; None with too few matches."""
+    """Newton steps on the same candidates until they are short; None with too few matches.
+
+    Candidates are good near where they were looked for: a walk that leads away ends half their
+    reach from there. Along a direction that only a wide prior holds it would lead anywhere.
+    """
+    begin = T
     for _ in range(STEPS_PER_ROUND):
         step = _linearised(candidates, T, guess, prior_covariance, config, reach_m)
         if step is None:
             return None
         T = orthonormalise(T @ make_transform(so3_exp(step.offset[3:]), step.offset[:3]))
+        away = T[:3, 3] - begin[:3, 3]
+        distance = float(np.linalg.norm(away))
+        if distance > LEASH * reach_m:
+            T[:3, 3] = begin[:3, 3] + away * (LEASH * reach_m / distance)
+            break
         if np.all(np.abs(step.offset) < SHORT_STEP):
             break
     return T
@@ -154,7 +166,7 @@ def _linearised(
             T_local, candidates.points, candidates.rows, candidates.normal_cov, chosen, normalised,
             kind, width * scale,
         )  # fmt: skip
-        seen = seen_offsets(hessian, fake)
+        seen = seen_offsets(hessian, DOUBT * fake)
     factors = efficiency(config.noise, num_matches)
     prior = _prior_at(T, guess, prior_covariance, config)
     # Of gradient and curvature the reliable share ρ = seen² is kept: the information is ρH.

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The first motion: found at speed, at rest when nothing says otherwise, and never from nothing."""
+
+import numpy as np
+import pytest
+
+from svnicp.arrays import Points
+from svnicp.config import Config
+from svnicp.lie import se3_exp, se3_inverse, se3_log, transform_points
+from svnicp.local_map import VoxelMap
+from svnicp.odometry.first_motion import Ending, choose, first_motion
+from svnicp.pose_gaussian import PoseGaussian
+
+CONFIG = Config.preset("default")
+
+
+def hall(rng: np.random.Generator, closed: bool = True) -> Points:
+    """Points on the floor and walls of a hall of 30 m by 12 m, with two pillars."""
+    u, v = rng.uniform(-1.0, 1.0, size=(2, 30000))
+    floor = np.column_stack([15.0 * u, 6.0 * v, np.full(len(u), -1.5)])
+    sides = np.column_stack([15.0 * u, 6.0 * np.sign(v), 3.0 * np.abs(v) - 1.5])
+    parts = [floor, sides]
+    if closed:
+        parts.append(np.column_stack([15.0 * np.sign(u), 6.0 * v, 3.0 * np.abs(u) - 1.5]))
+    return np.concatenate(parts) + 0.01 * rng.normal(size=(sum(map(len, parts)), 3))
+
+
+def found(rng: np.random.Generator, twist: Points, seconds: float, closed: bool = True):
+    """First motion of a body with this twist (6,) in the hall."""
+    local_map = VoxelMap(CONFIG.map)
+    local_map.insert(hall(rng, closed))
+    T_world_body = se3_exp(twist * seconds)
+    second = transform_points(se3_inverse(T_world_body), hall(rng, closed))
+    return first_motion(second, local_map, np.eye(4), seconds, CONFIG), T_world_body
+
+
+@pytest.mark.parametrize("speed", [0.0, 0.7, 6.0, 14.0, 25.0])
+def test_any_speed_is_found(speed: float, rng: np.random.Generator):
+    """From rest to 90 km/h, askew and turning, the second scan is found within a centimetre."""
+    twist = np.array([speed, 0.2 * speed, 0.0, 0.0, 0.0, 0.2])
+    pose, truth = found(rng, twist, 0.1)
+    assert pose is not None
+    assert np.abs(se3_log(se3_inverse(truth) @ pose.T_world_body)).max() < 0.01
+
+
+def test_what_is_not_seen_is_taken_for_rest(rng: np.random.Generator):
+    """Along a hall without ends the body stays about where it is, and the covariance knows."""
+    pose, _ = found(rng, np.zeros(6), 0.1, closed=False)
+    assert pose is not None
+    assert abs(pose.T_world_body[0, 3]) < 0.3
+    assert pose.covariance[0, 0] > 0.1**2
+    assert pose.covariance[1, 1] < 0.01**2
+
+
+def test_nothing_is_found_in_nothing(rng: np.random.Generator):
+    """Too few points, or a scan of another place, give no motion."""
+    local_map = VoxelMap(CONFIG.map)
+    local_map.insert(hall(rng))
+    assert first_motion(np.zeros((5, 3)), local_map, np.eye(4), 0.1, CONFIG) is None
+    far = hall(rng) + 500.0
+    assert first_motion(far, local_map, np.eye(4), 0.1, CONFIG) is None
+
+
+def ending(x: float, misfit: float) -> Ending:
+    """An ending this far along x."""
+    return Ending(PoseGaussian(se3_exp(np.array([x, 0, 0, 0, 0, 0])), np.eye(6)), misfit)
+
+
+@pytest.mark.parametrize(
+    ("endings", "x"),
+    [
+        ([(0.0, 1.0), (1.0, 0.5), (1.01, 0.5), (1.02, 0.5)], 1.0),
+        ([(0.0, 1.0), (1.0, 0.5), (2.0, 0.4), (3.0, 0.3)], 0.0),
+        ([(0.0, 1.0), (1.0, 0.99), (1.0, 0.99), (1.0, 0.99)], 0.0),
+        ([(0.4, 1.0)], 0.4),
+    ],
+    ids=["agreed", "lonely", "tie", "only"],
+)
+def test_the_better_place_that_several_starts_agree_on(endings: list, x: float):
+    """One lucky fit is not believed, and rest wins a tie."""
+    chosen = choose([ending(*one) for one in endings], np.eye(4))
+    assert chosen is not None
+    assert chosen.T_world_body[0, 3] == pytest.approx(x, abs=1e-9)
+
+
+def test_no_endings_no_choice():
+    """Without any ending there is no motion."""
+    assert choose([], np.eye(4)) is None
