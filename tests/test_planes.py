@@ -311,21 +311,20 @@ def test_two_rings_are_no_plane(rng: np.random.Generator):
     assert fitted(PLACE + np.concatenate(rings) + noise, PLACE).planar
 
 
-def pipe_patch(rng: np.random.Generator, slant: float) -> Points:
-    """Five rings on a pipe of 2 m that lies along x, each a little farther round than the last."""
-    angles = rng.uniform(-0.12, 0.12, size=(5, 200))
-    along = 0.08 * np.arange(-2, 3)[:, None] + 0.0 * angles
-    round_it = angles + slant * along
-    places = np.stack([along, 2.0 * np.sin(round_it), 2.0 - 2.0 * np.cos(round_it)], axis=2)
-    return PLACE + places.reshape(-1, 3) + 0.002 * rng.normal(size=(1000, 3))
+def pipe_patch(rng: np.random.Generator, widening: float) -> Points:
+    """Five rings on a pipe of 1 m that lies along x, each wider than the last."""
+    along = 0.08 * np.arange(-2, 3)[:, None]
+    angles = rng.uniform(-1.0, 1.0, size=(5, 200)) * (0.12 + widening * along)
+    places = np.stack([along + 0.0 * angles, np.sin(angles), 1.0 - np.cos(angles)], axis=2)
+    return PLACE + places.reshape(-1, 3) + 0.001 * rng.normal(size=(1000, 3))
 
 
-@pytest.mark.parametrize("slant", [0.0, 0.8])
-def test_a_pipe_that_is_cut_askew_does_not_slope(slant: float):
+@pytest.mark.parametrize("widening", [0.0, 0.6])
+def test_a_pipe_that_is_cut_askew_does_not_slope(widening: float):
     """The slope that curvature fakes along a pipe stays within the normal's covariance."""
     squares = []
     for seed in range(20):
-        got = fitted(pipe_patch(np.random.default_rng(seed), slant), PLACE)
+        got = fitted(pipe_patch(np.random.default_rng(seed), widening), PLACE)
         assert got.planar
         squares.append(got.normal[0] ** 2 / got.normal_cov[0, 0])
-    assert np.mean(squares) < 2.5
+    assert np.mean(squares) < 2.0
