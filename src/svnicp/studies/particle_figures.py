@@ -56,7 +56,9 @@ def draw_paths(path: Path, found: dict[str, Any], title: str) -> None:
             ways = 1e3 * np.array(found[algorithm]["xy"], dtype=np.float64)
             for particle in range(ways.shape[1]):
                 plot.plot(*ways[:, particle].T, color=COLOURS[algorithm], lw=0.5, alpha=0.5)
-            plot.plot(*ways[0].T, "o", ms=3, mfc="none", color="black", alpha=0.5, label="start")
+            plot.plot(
+                *ways[0].T, "o", ms=3, mfc="none", color="black", alpha=0.5, label="after one step"
+            )
             plot.plot(*ways[-1].T, "o", ms=4, color=COLOURS[algorithm], label="end")
             plot.plot(0.0, 0.0, "+", ms=12, color="black", label="truth")
             plot.set(title=NAMES[algorithm], xlabel="along [mm]", ylabel="across [mm]")
