@@ -139,6 +139,8 @@ class OdometryConfig:
     """Choose the map's voxel size from the first scan; otherwise it is ``map.voxel_size_m``."""
     map_radius_m: float = 120.0
     """The map forgets what is farther than this from the body [m]."""
+    frame_to_frame: bool = False
+    """Match every scan with the one before it instead of a map (Stein ICP of 2021)."""
     min_step_s: float = 0.01
     """Scans that follow earlier than this after the last are left out [s]."""
 

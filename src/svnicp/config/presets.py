@@ -62,10 +62,13 @@ class Config:
         """
         row, config = variant(name), Config.preset(preset)
         changes: dict[str, Any] = row.slower if preset == "default" else {}
+        odometry = dataclasses.replace(config.odometry, noise=row.noise)
+        if row.frame_to_frame:  # every map is one scan old, and that is no reason to doubt it
+            odometry = dataclasses.replace(odometry, frame_to_frame=True, warm_up_scans=0)
         return dataclasses.replace(
             config,
             stein=dataclasses.replace(config.stein, algorithm=row.algorithm, **changes),
-            odometry=dataclasses.replace(config.odometry, noise=row.noise),
+            odometry=odometry,
         )
 
     @staticmethod

@@ -24,6 +24,8 @@ class Variant:
     """Whether an IMU's filter takes the poses; otherwise it is LiDAR alone."""
     noise: Literal["adaptive", "fixed"] = "adaptive"
     """What the filter believes of a scan."""
+    frame_to_frame: bool = False
+    """Whether a scan is matched with the one before it instead of a map."""
     slower: dict[str, float | int] = field(default_factory=dict)
     """Parameters of ``SteinConfig`` that replace those of the default preset."""
 
@@ -39,8 +41,8 @@ VARIANTS: dict[str, Variant] = {
         uses_imu=False, slower=FIRST_ORDER,
     ),
     "stein_icp": Variant(
-        words="Stein ICP of 2021 (Euler angles, mini-batches) against a map, LiDAR alone",
-        algorithm="stein_icp", uses_imu=False, slower=FIRST_ORDER,
+        words="Stein ICP of 2021 (Euler angles, mini-batches), scan to scan, LiDAR alone",
+        algorithm="stein_icp", uses_imu=False, slower=FIRST_ORDER, frame_to_frame=True,
     ),
     "svn+fixed": Variant(
         words="SVN-ICP in the IMU's filter with fixed noise", algorithm="svn", uses_imu=True,

@@ -195,6 +195,8 @@ class Odometry:
         self._believed_ns = self.motion.stamp_ns
         if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
             self._begin_map(scan.points, outcome.fate)
+        elif self.config.odometry.frame_to_frame:
+            self.local_map = VoxelMap(self.config.map)
         T_world_body = self.motion.T_world_body
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
