@@ -13,7 +13,6 @@ from dataclasses import fields
 from rich.console import Console
 
 from svnicp.cli import show
-from svnicp.cli.arguments import UsageError
 from svnicp.cli.data_flags import DataFlags
 from svnicp.cli.live import LiveCommand
 from svnicp.cli.parameters import preset_or_file, with_changes
@@ -112,7 +111,14 @@ def _connect(command: LiveCommand, maker: MessageMaker) -> Connection:
         from svnicp.live.foxglove_server import FoxgloveServer  # noqa: PLC0415
 
         return FoxgloveServer(maker, command.host or "127.0.0.1", command.port)
-    raise UsageError(f"{command.interface} is not there yet.")
+    options = _reading_options(command)
+    if command.interface == "ros1":
+        from svnicp.live.ros1_node import Ros1Node  # noqa: PLC0415
+
+        return Ros1Node(maker, options, command.host)
+    from svnicp.live.ros2_node import Ros2Node  # noqa: PLC0415
+
+    return Ros2Node(maker, options, command.router, command.domain)
 
 
 def _publisher(maker: MessageMaker, connection: Connection) -> Callable[[LiveEstimate], None]:

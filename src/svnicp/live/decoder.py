@@ -53,6 +53,11 @@ class LiveDecoder:
             "imu": options.imu_topic,
         }
 
+    @property
+    def uses_imu(self) -> bool:
+        """Whether readings of an IMU are of use."""
+        return self._live.uses_imu
+
     def wants(self, topic: str, msgtype: str) -> bool:
         """Whether the messages of a topic are of use: the named one, or the first of its kind."""
         kind = _kind(msgtype)

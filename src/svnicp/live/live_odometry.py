@@ -41,7 +41,7 @@ class LiveEstimate(NamedTuple):
     """How the run is going."""
 
 
-Listener = Callable[[LiveEstimate], None]
+Listener = Callable[[LiveEstimate], object]
 
 
 class LiveOdometry:
