@@ -13,7 +13,7 @@ from svnicp.studies.source import Source
 from svnicp.studies.store import Results
 from svnicp.studies.tables import Table
 
-QUICK_S, QUICK_SKIP_S = 6.5, 1.0
+QUICK_S, QUICK_SKIP_S = 6.0, 1.0
 """A quick study drives this long, and leaves out the scans of the rest at the start [s]."""
 
 PARTICLES = (1, 5, 10, 30, 50, 100)

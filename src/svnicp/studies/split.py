@@ -41,5 +41,5 @@ ABSOLUTE_SCENARIOS: tuple[str, ...] = ("room", "urban", "cave", "street", "offro
 """Five worlds for the error at the end of a run against its absolute covariance."""
 
 QUICK_SUBT_MRS: tuple[str, ...] = ("urban", "sewerage", "long_corridor")
-QUICK_GEODE: tuple[str, ...] = ("uneven_tunnel", "bridge")
+QUICK_GEODE: tuple[str, ...] = ("uneven_tunnel",)
 """What a quick study looks at."""
