@@ -119,13 +119,13 @@ class Inbox:
                 first = self._scans[0]
                 covered = self._covers(first.end_ns)
                 left_s = first.arrived_s + self._config.imu_wait_s - time.monotonic()
-                if covered or left_s <= 0.0:
+                if covered or left_s <= 0.0 or self._closed:
                     del self._scans[0]
                     return Work(self._samples_until(first.end_ns), first, covered)
                 self._changed.wait(left_s)
 
     def close(self) -> None:
-        """Let ``take`` return what still waits, and then None."""
+        """Let ``take`` return what still waits, at once as no more comes, and then None."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
