@@ -4,20 +4,24 @@
 import re
 import sys
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from live_cases import DRIVE, NOISE, PATIENT, TYPES, sent, wait_for
+from recording_inputs import make_estimate
 from svnicp.cli.__main__ import main
 from svnicp.cli.live import LiveCommand
+from svnicp.data.measurements import Scan
 from svnicp.data.ros.options import RosBagOptions
 from svnicp.errors import ConfigError, DatasetError
-from svnicp.live import LiveOdometry
+from svnicp.live import LiveEstimate, LiveOdometry
 from svnicp.live.connection import who_can_reach
 from svnicp.live.decoder import LiveDecoder
 from svnicp.live.heard_topics import HeardTopics, heard_topics
+from svnicp.live.outgoing import MessageMaker, OutputConfig
 from svnicp.live.replay import Replay
 from svnicp.odometry import Odometry
 
@@ -77,6 +81,21 @@ def test_a_server_says_who_can_reach_it():
     for host in ("127.0.0.1", "localhost", "::1", "127.0.0.2"):
         assert "this machine only" in who_can_reach(host)
     assert who_can_reach("0.0.0.0") == "open to the network"
+
+
+def test_dropped_scans_are_a_warning_until_no_more_are_dropped():
+    """Diagnostics warn in the message after a drop, and are fine again in the next."""
+    maker = MessageMaker(2, OutputConfig(), np.eye(4))
+    statistics = LiveOdometry(Odometry()).statistics()
+    scan = Scan(0, np.ones((1, 3)))
+    levels = []
+    for num_dropped in (0, 3, 3):
+        now = replace(statistics, num_dropped=num_dropped)
+        sent_now = maker.messages(LiveEstimate(make_estimate(2), scan, now))
+        data = next(one.data for one in sent_now if one.topic == "/diagnostics")
+        array = maker.make.store.deserialize_cdr(data, "diagnostic_msgs/msg/DiagnosticArray")
+        levels += [one.level for one in array.status if one.name == "svnicp: live"]
+    assert levels == [0, 1, 0]
 
 
 def test_topics_are_chosen_by_name_or_by_kind():
