@@ -162,15 +162,17 @@ def own_share_of_width_squared(w: Floats, v: Floats, counts: Floats) -> float:
 
 
 def curved_tilt(height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float) -> Floats:
-    """Slopes (2,) of the best parabola at the centroid, less what noise explains."""
+    """Slopes (2,) that curvature across them fakes, less what noise explains."""
     terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1) * np.sqrt(counts)[:, None]
-    heights = np.sqrt(counts) * height
-    parabola = np.linalg.lstsq(terms, heights, rcond=None)[0]
-    plane = np.linalg.lstsq(terms[:, :3], heights, rcond=None)[0]
-    explained = np.sum((terms @ parabola) ** 2) - np.sum((terms[:, :3] @ plane) ** 2)
-    noise_var = (scatter - explained) / max(counts.sum() - 6, 1)
-    share = max(0.0, 1.0 - 2.5 * noise_var / (explained / 3.0))
-    return np.sqrt(share) * parabola[1:3]
+    basis, triangle = np.linalg.qr(terms)
+    parts = basis.T @ (np.sqrt(counts) * height)
+    noise_var = (scatter - np.sum(parts[3:] ** 2)) / max(counts.sum() - 6, 1)
+    share = max(0.0, 1.0 - 2.5 * noise_var / np.mean(parts[3:] ** 2))
+    beta = np.linalg.solve(triangle, parts)
+    curvatures, axes = np.linalg.eigh([[2 * beta[3], beta[4]], [beta[4], 2 * beta[5]]])
+    least, most = np.argsort(np.abs(curvatures))
+    flatness = 1.0 - abs(curvatures[least] / curvatures[most])
+    return np.sqrt(share) * flatness * (beta[1:3] @ axes[:, least]) * axes[:, least]
 
 
 # The likelihood

@@ -61,12 +61,13 @@ def bending(cells, radius, series, work):
 
 @njit()
 def curved_tilt(work, radius, scatter, count):
-    """Slopes along width and length by which a curved surface tilts the plane fitted to it.
+    """Slopes along width and length that curvature across them fakes in the fitted plane.
 
-    The best parabola is tilted at the centroid against the plane: little where cells are spread
-    evenly, but where the rings of a scan cut a pipe askew, curvature looks like a slope along the
-    pipe. ``work`` as ``bending`` leaves it; ``scatter`` is the sum of squares about the plane of
-    all ``count`` arrivals. Curvature that noise explains gives no tilt.
+    Where the rings of a scan cut a pipe askew, its curvature looks like a slope along it: the best
+    parabola is tilted against the plane at the centroid. Only the direction that is not curved
+    itself counts: along the other it is a fold, the surface's own shape. ``work`` as ``bending``
+    leaves it; ``scatter`` is the sum of squares about the plane of all ``count`` arrivals.
+    Curvature that noise explains gives no tilt.
     """
     lower, solution, beta = work[2], work[0, 9], work[1, 9]
     explained = solution[3] ** 2 + solution[4] ** 2 + solution[5] ** 2
@@ -79,7 +80,15 @@ def curved_tilt(work, radius, scatter, count):
         for k in range(i + 1, NUM_QUADRATIC):
             value -= lower[k, i] * beta[k]
         beta[i] = value * lower[i, i]
-    return np.sqrt(share) * beta[1] / radius, np.sqrt(share) * beta[2] / radius
+    mean, half, twist = beta[3] + beta[5], beta[3] - beta[5], beta[4]
+    size = np.sqrt(half * half + twist * twist)
+    large, small = abs(mean) + size, abs(abs(mean) - size)
+    # The axis of the smaller curvature, by half the angle of the deviator.
+    angle = 0.5 * np.arctan2(twist, half) + (0.5 * np.pi if mean >= 0.0 else 0.0)
+    axis = (np.cos(angle), np.sin(angle))
+    slope = (beta[1] * axis[0] + beta[2] * axis[1]) * (1.0 - small / max(large, 1e-12))
+    slope *= np.sqrt(share) / radius
+    return slope * axis[0], slope * axis[1]
 
 
 @njit()

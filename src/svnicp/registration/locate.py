@@ -27,7 +27,7 @@ from svnicp.registration.candidates import (
 from svnicp.registration.posterior import symmetric
 from svnicp.registration.prior import Prior, flat_prior, gaussian_prior
 from svnicp.registration.problem import Problem
-from svnicp.registration.reliability import DOUBT, seen_offsets
+from svnicp.registration.reliability import seen_offsets
 from svnicp.registration.robust import WEIGHT_KINDS, Efficiency, efficiency, residual_scale
 
 MAX_FINE_ROUNDS = 8
@@ -166,7 +166,7 @@ def _linearised(
             T_local, candidates.points, candidates.rows, candidates.normal_cov, chosen, normalised,
             kind, width * scale,
         )  # fmt: skip
-        seen = seen_offsets(hessian, DOUBT * fake)
+        seen = seen_offsets(hessian, fake)
     factors = efficiency(config.noise, num_matches)
     prior = _prior_at(T, guess, prior_covariance, config)
     # Of gradient and curvature the reliable share ρ = seen² is kept: the information is ρH.

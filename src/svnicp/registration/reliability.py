@@ -6,9 +6,8 @@ noise add up to information that does not exist: with H = Σ AA'/V and the covar
 normal, E = Σ B cov(n) B' / V of H is fake. What is real is H - E, the share ρ = 1 - E/H; of the
 gradient the same share. A residual is made with the same noisy normal as its row, so that least
 squares is not attenuated, as it would be in regression with noisy regressors, and nothing has to be
-stretched back: ρ once, not twice. The heavy tail of the normals (edges, curves) is inside cov(n),
-which rests on the lack of fit between cells of a patch, and is known to a quarter or so: what is
-left must exceed that to be believed.
+stretched back: ρ once, not twice. No factor is tuned: the heavy tail of the normals (edges, curves)
+is inside cov(n), which rests on the lack of fit between cells of a patch.
 
 The likelihood is then looked at in ``seen @ offset``, with seen² = ρ: an offset along a direction
 with ρ = 0 is not seen at all and only the prior holds it, for every particle alike.
@@ -16,9 +15,6 @@ with ρ = 0 is not seen at all and only the prior holds it, for every particle a
 
 from svnicp.arrays import Floats
 from svnicp.kernels import curvature
-
-DOUBT = 1.25
-"""Fake information is taken to be this many times what the normals' covariances say."""
 
 
 def seen_offsets(hessian: Floats, fake: Floats) -> Floats:
