@@ -14,6 +14,7 @@ from live_cases import DRIVE, NOISE, PATIENT, TYPES, sent, wait_for
 from recording_inputs import make_estimate
 from svnicp.cli.__main__ import main
 from svnicp.cli.live import LiveCommand
+from svnicp.cli.simulate import SimulateCommand
 from svnicp.data.measurements import Scan
 from svnicp.data.ros.options import RosBagOptions
 from svnicp.errors import ConfigError, DatasetError
@@ -39,8 +40,9 @@ def test_the_page_on_live_runs(capsys):
 
 
 def test_the_page_on_live_names_real_options():
-    """Every option that docs/live.md names is in the help."""
-    known = {f"--{field.name.replace('_', '-')}" for field in fields(LiveCommand)}
+    """Every option that docs/live.md names is one of this command, or of ``svnicp simulate``."""
+    both = (*fields(LiveCommand), *fields(SimulateCommand))
+    known = {f"--{field.name.replace('_', '-')}" for field in both}
     assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= known
 
 
