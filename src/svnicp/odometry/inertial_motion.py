@@ -122,8 +122,9 @@ class InertialMotion:
         velocity = moved / seconds
         doubt = FIRST_DOUBT * np.linalg.norm(velocity) + SLOW_M_S
         seen_cov = moved_cov / seconds**2 + np.eye(3) * doubt**2
-        likely = np.linalg.inv(seen_cov) + np.eye(3) / UNSEEN_SPEED_M_S**2
-        self.eskf.take_velocity(velocity, np.linalg.inv(likely))
+        unseen_cov = np.eye(3) * UNSEEN_SPEED_M_S**2
+        likely_cov: Covariance = seen_cov @ np.linalg.solve(seen_cov + unseen_cov, unseen_cov)
+        self.eskf.take_velocity(velocity, 0.5 * (likely_cov + likely_cov.T))
         return self._track_around(first)
 
     def _track_around(self, scan: Scan) -> PoseTrack | None:

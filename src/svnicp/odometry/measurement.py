@@ -74,4 +74,4 @@ def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Float
     ratios, directions = np.linalg.eigh(0.5 * (whitened + whitened.T))
     parts = directions.T @ np.linalg.solve(root, moved)
     heard = np.where(ratios < SILENT, (1.0 + ratios) * parts, 0.0)
-    return root @ directions @ heard
+    return np.asarray(root @ directions @ heard, dtype=np.float64)
