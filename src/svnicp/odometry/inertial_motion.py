@@ -115,8 +115,8 @@ class InertialMotion:
         moved = found.T_world_body[:3, 3] - self.at_rest(second)[:3, 3]
         R_world = found.T_world_body[:3, :3]
         moved_cov = PAIR_FACTOR * R_world @ found.covariance[:3, :3] @ R_world.T
-        unseen_cov = moved_cov + np.eye(3) * (SLOW_M_S * seconds) ** 2
-        if self.started_at_rest and moved @ np.linalg.solve(unseen_cov, moved) < SEEN_TO_MOVE**2:
+        still_cov = moved_cov + np.eye(3) * (SLOW_M_S * seconds) ** 2
+        if self.started_at_rest and moved @ np.linalg.solve(still_cov, moved) < SEEN_TO_MOVE**2:
             return None
         self.started_at_rest = False
         velocity = moved / seconds
