@@ -29,6 +29,8 @@ SEARCH_POINTS = 400
 SAME_PLACE_M = 0.05
 AGREEING_STARTS = 3
 """So many starts must end at the same place, unless it is rest."""
+WHOLE = 0.995
+"""Where rest finds this share of the scan in the map, nothing else is tried."""
 CLEARLY_BETTER = 0.98
 """A motion must explain the scan this much better than rest does."""
 
@@ -38,7 +40,9 @@ class Ending(NamedTuple):
 
     pose: PoseGaussian
     misfit: float
-    """Scale of the residuals over the share of the scan that is in the map: less is better."""
+    """Scale of the residuals over the overlap: less is better."""
+    overlap: float = 0.0
+    """Share of the scan that is in the map."""
 
 
 def first_motion(
@@ -64,11 +68,14 @@ def first_motion(
     source = dataclasses.replace(config.source, max_points=SEARCH_POINTS)
     fewer = dataclasses.replace(config, source=source)
     sample = points[spread_source(points, source)]
-    endings = [
-        ending
-        for velocity in _velocities()
-        if (ending := _search(sample, local_map, T_at_rest, velocity * seconds, seconds, fewer))
-    ]
+    endings: list[Ending] = []
+    for velocity in _velocities():
+        ending = _search(sample, local_map, T_at_rest, velocity * seconds, seconds, fewer)
+        if ending is None:
+            continue
+        endings.append(ending)
+        if not velocity.any() and ending.overlap > WHOLE:
+            break
     return choose(endings, T_at_rest)
 
 
@@ -92,7 +99,7 @@ def _search(
         return None
     covariance = inverse_spd(located.information + located.problem.prior.hessian)
     pose = PoseGaussian(located.T_target_source, covariance)
-    return Ending(pose, located.scale / located.overlap)
+    return Ending(pose, located.scale / located.overlap, located.overlap)
 
 
 def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
