@@ -159,6 +159,10 @@ def test_zooming_one_plot_over_time_zooms_all(tab: Tab, made: Path):
     change = '{"xaxis.range[0]": 0, "xaxis.range[1]": 5.9}'
     tab.run(f"Plotly.relayout('plot-nis', {change}).then(() => 0)")
     tab.wait(f"{ranges}.every(ends => ends[0] === 0 && ends[1] === 5.9)")
+    spans = tab.run(ranges)
+    assert len(spans) >= 4
+    assert all(span == [0, 5.9] for span in spans)
+    assert tab.complaints() == []
 
 
 def test_plots_follow_the_colour_scheme(tab: Tab, made: Path):

@@ -48,8 +48,8 @@ def aligned_rms(places: Points, truth: Points) -> float:
     return float(np.sqrt(np.mean(np.sum((a @ R.T - b) ** 2, axis=1))))
 
 
-def test_a_city_street_as_well_as_kiss_icp(load: Callable[[str], Sequence]):
-    """Started at 10 m/s, the path is right within 0.5 %, and the error at most kiss-icp's."""
+def test_a_city_street_about_as_well_as_kiss_icp(load: Callable[[str], Sequence]):
+    """Started at 10 m/s, the path is right within 0.5 %, the error at most 2 % above kiss-icp's."""
     kiss_icp = pytest.importorskip("kiss_icp.kiss_icp", reason="kiss-icp is not installed")
     load_config = pytest.importorskip("kiss_icp.config").load_config
     sequence = load("nuscenes0006_lite10hz")

@@ -16,7 +16,7 @@ class PreprocessConfig:
     max_range_m: float = 100.0
     """Farther points are dropped [m]."""
     deskew: bool = True
-    """Move every point to where it was at the end of the scan, if points have times."""
+    """Move every point to where it was at the mean time of the scan, if points have times."""
     max_map_points: int = 70000
     """A larger scan is thinned evenly to about this many points before it enters the map."""
 
