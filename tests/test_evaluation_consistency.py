@@ -9,8 +9,8 @@ from evaluation_cases import START_NS, curve, noisy_run, truth
 from recording_inputs import make_estimate
 from svnicp.errors import DatasetError, InputError
 from svnicp.evaluation import calibration, consistency, evaluate, read_run
+from svnicp.evaluation.compared import fit_worlds
 from svnicp.evaluation.consistency import chi_square_band, pose_errors, step_errors
-from svnicp.evaluation.evaluate import fit_worlds
 from svnicp.lie import se3_exp, se3_inverse, se3_log, transform_points
 from svnicp.recording import RunDescription, RunFolder
 

@@ -16,7 +16,7 @@ from odometry_cases import SMALL, drive
 from svnicp.arrays import Floats
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
-from svnicp.evaluation.evaluate import fit_worlds
+from svnicp.evaluation.compared import fit_worlds
 from svnicp.evaluation.truth_file import Truth
 from svnicp.lie import make_transform, so3_exp, transform_points
 from svnicp.peers.evalio_scans import evalio_scan, find_rings

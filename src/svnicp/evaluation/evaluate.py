@@ -13,18 +13,11 @@ import numpy as np
 from svnicp.arrays import Floats, Transform
 from svnicp.data.trajectory import Trajectory
 from svnicp.evaluation.association import Association, associate
-from svnicp.evaluation.consistency import (
-    Consistency,
-    calibration,
-    consistency,
-    normalised_squares,
-    pose_errors,
-    step_errors,
-    true_steps,
-)
+from svnicp.evaluation.compared import compared_poses, compared_steps, errors_since_start
+from svnicp.evaluation.consistency import Consistency
 from svnicp.evaluation.evo_errors import PoseErrors, absolute_errors, pair, relative_errors
 from svnicp.evaluation.run_record import RunRecord
-from svnicp.lie import make_transform, transform_points
+from svnicp.scores.nees import normalised_squares
 
 SHORTEST_PATH_M = 1.0
 """Errors are told as a share of paths from this length on [m]."""
@@ -102,7 +95,8 @@ def evaluate(
     pairs = pair(record.trajectory, truth)
     found = associate(record.trajectory.stamps_ns, truth)
     T_world_body = record.trajectory.T_world_body[found.indices]
-    errors = _absolute_errors(T_world_body, found)
+    errors = errors_since_start(T_world_body, found)
+    poses, steps = compared_poses(record, found, errors), compared_steps(record, found)
     true_path_m = _length(found.T_true_body)
     nis = np.array([scan.nis for scan in record.scans if np.isfinite(scan.nis)])
     return Evaluation(
@@ -117,50 +111,10 @@ def evaluate(
         ape_unaligned=absolute_errors(pairs, "none"),
         rpe=relative_errors(pairs),
         end=_end(record, found, errors, true_path_m),
-        relative=_relative(record, found),
-        absolute=_absolute(record, found, errors),
+        relative=None if steps is None else steps.consistency,
+        absolute=None if poses is None else poses.consistency,
         nis_mean=float(nis.mean()) if len(nis) else None,
     )
-
-
-def fit_worlds(positions: Floats, true_positions: Floats) -> Transform:
-    """Rigid transform (4, 4) that takes positions (n, 3) nearest to the true ones."""
-    mean, true_mean = positions.mean(axis=0), true_positions.mean(axis=0)
-    U, _, V = np.linalg.svd((true_positions - true_mean).T @ (positions - mean))
-    R = U @ np.diag([1.0, 1.0, np.linalg.det(U) * np.linalg.det(V)]) @ V
-    return make_transform(R, true_mean - R @ mean)
-
-
-def _absolute_errors(T_world_body: Transform, found: Association) -> Floats:
-    """Errors (m, 6) since the first pose, or (m, 3) in body axes with positions alone."""
-    if not found.position_only:
-        return pose_errors(T_world_body, found.T_true_body)
-    true_positions = found.T_true_body[:, :3, 3]
-    T_world_true = fit_worlds(true_positions, T_world_body[:, :3, 3])
-    missing = transform_points(T_world_true, true_positions) - T_world_body[:, :3, 3]
-    return np.einsum("nji,nj->ni", T_world_body[:, :3, :3], missing)
-
-
-def _relative(record: RunRecord, found: Association) -> Consistency | None:
-    """Consistency of the steps between neighbours whose truth is known."""
-    if record.relative is None or record.T_previous_body is None or found.position_only:
-        return None
-    neighbours = np.flatnonzero(np.diff(found.indices) == 1)
-    if len(neighbours) == 0:
-        return None
-    later = found.indices[neighbours + 1]
-    errors = step_errors(record.T_previous_body[later], true_steps(found.T_true_body)[neighbours])
-    return consistency(errors, record.relative[later])
-
-
-def _absolute(record: RunRecord, found: Association, errors: Floats) -> Consistency | None:
-    """Consistency of the poses, but for the first, which is right by definition."""
-    if record.absolute is None or len(found) < 2:
-        return None
-    covariances = record.absolute[found.indices]
-    if found.position_only:
-        return Consistency(None, calibration(errors, covariances[:, :3, :3]), None)
-    return consistency(errors[1:], covariances[1:])
 
 
 def _end(record: RunRecord, found: Association, errors: Floats, path_m: float) -> EndError:

@@ -14,7 +14,7 @@ import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.evaluation import associate
-from svnicp.evaluation.evaluate import fit_worlds
+from svnicp.evaluation.compared import fit_worlds
 from svnicp.evaluation.truth_file import Truth
 from svnicp.extras import require
 from svnicp.lie import se3_inverse

@@ -4,10 +4,11 @@
 import numpy as np
 
 from svnicp.evaluation import Calibration
+from svnicp.evaluation.compared import Compared
 from svnicp.report.figure import Figure, Section, Trace, numbers, table
 from svnicp.report.numbers import share, three_digits
 from svnicp.report.run_series import RunSeries, Scans
-from svnicp.report.truth_errors import Compared, TruthErrors
+from svnicp.report.truth_errors import TruthErrors
 
 NOMINAL = np.linspace(0.0, 0.999, 46)
 """Shares that intervals should hold."""
