@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from svnicp.cli.run_inputs import RunInputs
 from svnicp.cli.run_map import LOOK_EVERY, WholeMap
 from svnicp.cli.run_progress import RunProgress
 from svnicp.data.measurements import Scan
+from svnicp.estimate import Estimate
 from svnicp.odometry import Odometry
 from svnicp.odometry.imu_rate import ImuPose, imu_rate_poses
 from svnicp.odometry.run import odometry_for
@@ -79,6 +81,14 @@ def stop_on_interrupt() -> Iterator[Stop]:
         signal.signal(signal.SIGINT, before)
 
 
+class Listener(Protocol):
+    """Someone who wants to know about every estimate, such as a viewer."""
+
+    def on_estimate(self, estimate: Estimate, scan: Scan, odometry: Odometry) -> None:
+        """Take an estimate, the scan it is from, and odometry as it is after that."""
+        ...
+
+
 class Session:
     """A run that is going on: odometry, the files it writes, and how far it is."""
 
@@ -96,6 +106,8 @@ class Session:
         self.folder = folder
         self._map = whole_map
         self._imu_rate = imu_rate
+        self.listeners: Sequence[Listener] = ()
+        """Told about every estimate, once it is in the files."""
 
     @classmethod
     def start(
@@ -188,6 +200,8 @@ class Session:
             self.folder.on_estimate(estimate)
             self.progress.num_estimates += 1
             self.progress.last_stamp_ns = estimate.stamp_ns
+            for listener in self.listeners:
+                listener.on_estimate(estimate, scan, self.odometry)
         if self._map is not None and self.progress.num_scans % LOOK_EVERY == 0:
             self._map.look(self.odometry.local_map)
         bar.on_scan(estimate)

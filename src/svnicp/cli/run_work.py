@@ -8,6 +8,8 @@ code is 3 when most scans could not be used, and 130 after Ctrl-C.
 import dataclasses
 import json
 import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -19,7 +21,7 @@ from svnicp.cli.output_files import check_writable, write_text
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_folder_state import can_go_on
 from svnicp.cli.run_inputs import RunInputs, default_folder, run_inputs
-from svnicp.cli.run_loop import Session, stop_on_interrupt
+from svnicp.cli.run_loop import Listener, Session, stop_on_interrupt
 from svnicp.cli.run_progress import RunProgress
 from svnicp.cli.run_summary import RunSummary, summarise, summary_table
 from svnicp.errors import DatasetError, SvnicpError
@@ -29,6 +31,22 @@ from svnicp.recording import RunDescription, read_description
 from svnicp.recording.run_description import FINISHED, INTERRUPTED
 
 
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """A run that has ended, by itself or by Ctrl-C; its files are closed."""
+
+    path: Path
+    """Its folder."""
+    finished: bool
+    num_scans: int
+    """Scans that were read."""
+    num_estimates: int
+    voxel_size_m: float
+    slowed_ns: Collection[int]
+    """Stamps of the scans during which something was compiled [ns]."""
+    compile_s: float
+
+
 def run(command: RunCommand, command_line: str) -> int:
     """Run odometry over the data; returns the exit code."""
     to_stdout = command.json == "-"
@@ -36,28 +54,53 @@ def run(command: RunCommand, command_line: str) -> int:
         check_writable(Path(command.json))
     told = show.console(sys.stderr, quiet=command.quiet)
     inputs = run_inputs(command)
+    ran = perform(command, inputs, command_line, told)
+    if not ran.finished:
+        told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
+    if ran.num_estimates == 0:
+        return nothing_to_show(inputs, ran)
+    record = read_run(ran.path)
+    summary = summarise(record, ran.slowed_ns)
+    out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
+    out.print(summary_table(summary, inputs.imu_words, ran.voxel_size_m, ran.compile_s))
+    evaluation = _compare(inputs, record, out, told)
+    out.print(f"\n{ran.path}: {', '.join(sorted(_files(ran.path)))}")
+    if command.json is not None:
+        text = document(ran.path, summary, evaluation)
+        sys.stdout.write(text) if to_stdout else write_text(Path(command.json), text)
+    return exit_code(ran, summary, told)
+
+
+def perform(
+    command: RunCommand,
+    inputs: RunInputs,
+    command_line: str,
+    told: Console,
+    listeners: Sequence[Listener] = (),
+) -> Ran:
+    """Go through the data, with a bar, and write the files of the run."""
     path = command.out if command.out is not None else default_folder(inputs.dataset)
     description = inputs.description(command, command_line)
     with stop_on_interrupt() as stop, _session(path, command, inputs, description, told) as session:
+        session.listeners = listeners
         bar = RunProgress(told, inputs, command.max_scans, session.progress.num_scans)
         with bar:
             finished = session.go(inputs, bar, stop, command.max_scans, command.save_every)
         session.close(FINISHED if finished else INTERRUPTED)
-    if not finished:
-        told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
-    if session.progress.num_estimates == 0:
-        return _nothing_to_show(inputs, session, finished=finished)
-    record = read_run(path)
-    summary = summarise(record, bar.slowed_ns)
-    out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
-    voxel_size_m = session.odometry.config.map.voxel_size_m
-    out.print(summary_table(summary, inputs.imu_words, voxel_size_m, bar.watch.seconds))
-    evaluation = _compare(inputs, record, out, told)
-    out.print(f"\n{path}: {', '.join(sorted(_files(path)))}")
-    if command.json is not None:
-        text = document(path, summary, evaluation)
-        sys.stdout.write(text) if to_stdout else write_text(Path(command.json), text)
-    if not finished:
+    return Ran(
+        path=path,
+        finished=finished,
+        num_scans=session.progress.num_scans,
+        num_estimates=session.progress.num_estimates,
+        voxel_size_m=session.odometry.config.map.voxel_size_m,
+        slowed_ns=bar.slowed_ns,
+        compile_s=bar.watch.seconds,
+    )
+
+
+def exit_code(ran: Ran, summary: RunSummary, told: Console) -> int:
+    """Return how a run ended; a lost one is told about."""
+    if not ran.finished:
         return exit_codes.INTERRUPTED
     if summary.lost:
         told.print("lost: most scans could not be used; scans.csv says why", style="bold red")
@@ -121,15 +164,15 @@ def _compare(
     return evaluation
 
 
-def _nothing_to_show(inputs: RunInputs, session: Session, *, finished: bool) -> int:
+def nothing_to_show(inputs: RunInputs, ran: Ran) -> int:
     """End a run that gave no estimate."""
-    if not finished:
+    if not ran.finished:
         return exit_codes.INTERRUPTED
-    name, num_scans = inputs.dataset.name, session.progress.num_scans
-    if num_scans == 0:
+    name = inputs.dataset.name
+    if ran.num_scans == 0:
         raise DatasetError(f"{name}: there is no scan in it; svnicp info shows what there is.")
     raise DatasetError(
-        f"{name}: the filter did not start within its {num_scans} scans, because the IMU's "
+        f"{name}: the filter did not start within its {ran.num_scans} scans, because the IMU's "
         "readings do not reach far enough; use more scans or --no-imu."
     )
 
