@@ -240,9 +240,9 @@ def test_errors_are_one_sentence_and_exit_with_two(name, clouds, tmp_path, monke
 
 
 def test_unknown_command_is_an_error(capsys):
-    """A command that does not exist is answered with those that do."""
+    """A command that does not exist is answered with the nearest that does."""
     assert cli.main(["regsiter"]) == 2
-    assert "register or demo" in capsys.readouterr().err
+    assert "did you mean register?" in capsys.readouterr().err
 
 
 def test_debug_shows_the_traceback():

@@ -59,6 +59,7 @@ def test_an_empty_file_is_the_default(text: str, tmp_path: Path):
         ("map: {voxel_siz_m: 1.0}", "'map.voxel_siz_m'; did you mean 'voxel_size_m'"),
         ("stien: {}", "unknown configuration key 'stien'; did you mean 'stein'"),
         ("qqqq: 1", "unknown configuration key 'qqqq'; known: map, source"),
+        ("num_particels: 5", "'num_particels'; did you mean 'stein.num_particles'"),
         ("1: 2", "unknown configuration key '1'"),
     ],
 )

@@ -5,6 +5,7 @@ An error made on purpose is one sentence on stderr; with ``--debug`` the traceba
 Any other exception is a bug and shows itself as one.
 """
 
+import difflib
 import errno
 import importlib
 import io
@@ -23,11 +24,11 @@ from svnicp.errors import SvnicpError
 COMMANDS = {
     "run": "odometry over a recording or a simulated scenario, with uncertainty",
     "live": "odometry on live scans and IMU: Foxglove, ROS 1, ROS 2 over Zenoh",
-    "evaluate": "a run against the truth: APE and RPE by evo, and whether its sigmas hold",
+    "evaluate": "a run against the truth: APE, RPE, and whether its sigmas hold",
     "report": "a run as one HTML page: summary, map, sigmas, errors, time",
     "compare": "ours beside other odometry on the same data: errors, time, memory",
     "study": "the paper's experiments: tables, figures, claims, with intervals",
-    "calibrate": "fit what cannot be known a priori on training seeds, into a YAML file",
+    "calibrate": "fit the parameters that cannot be known, into a YAML file",
     "register": "pose of one cloud in another, with its uncertainty",
     "demo": "simulate, register, and write a report to look at",
     "info": "what was understood about a recording, and how to override it",
@@ -56,9 +57,15 @@ examples:
   svnicp register scan.ply map.ply
   svnicp register scan.pcd map.pcd --guess 1.5 0 0 0 0 90 --json pose.json
 
-`svnicp COMMAND --help` lists the options of a command; `svnicp --version` the version.
-exit codes: 0 fine, 2 wrong input, 3 the pose or the run is not to be trusted, 130 interrupted,
-143 terminated.
+options:
+  -h, --help          this help; svnicp COMMAND --help lists those of a command
+  --version           the version
+  --completion SHELL  a script for bash, zsh or fish that completes with Tab
+
+With --quiet a command prints only errors and warnings; --json - prints what
+it found for programs. NO_COLOR=1 in the environment switches colours off.
+exit codes: 0 fine, 2 wrong input, 3 the pose or the run is not to be trusted,
+130 interrupted, 143 terminated.
 """
 
 
@@ -125,11 +132,19 @@ def _dispatch(arguments: list[str]) -> int:
     if name == "--version":
         print(f"svnicp {__version__}")
         return 0
+    if name == "--completion":
+        from svnicp.cli.completion import main as completion  # noqa: PLC0415
+
+        return completion(arguments[1:], COMMANDS)
     if name not in COMMANDS:
-        raise SvnicpError(
-            f"there is no command '{name}'; choose {' or '.join(COMMANDS)}, or see svnicp --help."
-        )
+        raise SvnicpError(f"there is no command '{name}'; {_nearest(name)}see svnicp --help.")
     return importlib.import_module(f"svnicp.cli.{name}").main(arguments[1:])
+
+
+def _nearest(name: str) -> str:
+    """Say which command was perhaps meant, or which there are."""
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"did you mean {near[0]}? Or " if near else f"there are {', '.join(COMMANDS)}; "
 
 
 if __name__ == "__main__":

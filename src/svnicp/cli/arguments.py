@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """From the words of a command line to a dataclass, or to one sentence that says what is wrong.
 
-The dataclass of a command is its interface: tyro makes an option of every field and its help of the
-field's docstring. tyro draws boxes around its complaints; here they become a sentence.
+The dataclass of a command is its interface: tyro makes an option of every field, and ``help_text``
+its help. tyro draws boxes around its complaints; here they become a sentence.
 """
 
 import contextlib
+import difflib
 import io
 import re
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import tyro
 
+from svnicp.cli.help_text import help_text
+from svnicp.cli.interface import interface
 from svnicp.errors import SvnicpError
 
 SixNumbers: TypeAlias = tuple[float, float, float, float, float, float]
@@ -51,22 +54,25 @@ def parse(command: type[Command], prog: str, description: str, words: Sequence[s
     Raises
     ------
     UsageError
-        If the words do not fit; ``--help`` exits with code 0 instead.
+        If the words do not fit; ``--help`` prints the help and exits with code 0 instead.
     """
+    if {"-h", "--help"} & set(words):
+        print(help_text(command, prog, description))
+        raise SystemExit(0)
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
             return tyro.cli(
                 command,
                 prog=prog,
-                description=description,
                 args=_one_setting_each(words),
                 config=(tyro.conf.FlagCreatePairsOff,),
             )
     except SystemExit as exit_:
         if not exit_.code:
             raise
-    raise UsageError(f"{_sentence(complaint.getvalue())}; see {prog} --help.") from None
+    said = _sentence(complaint.getvalue())
+    raise UsageError(f"{said}{_nearest(command, words, said)}; see {prog} --help.") from None
 
 
 def _one_setting_each(words: Sequence[str]) -> list[str]:
@@ -91,6 +97,14 @@ def _sentence(boxed: str) -> str:
     text = "; ".join(_without_help(text) for text in said) or "the arguments make no sense"
     text = _CHOICES.sub(_in_order, text)
     return text[0].lower() + text[1:]
+
+
+def _nearest(command: type, words: Sequence[str], said: str) -> str:
+    """Return the nearest option to the first unknown one, unless tyro has told it."""
+    flags = [one.flag for one in interface(command) if one.flag]
+    unknown = [word for word in words if word.startswith("--") and word.split("=")[0] not in flags]
+    near = [found for word in unknown for found in difflib.get_close_matches(word, flags, 1, 0.75)]
+    return f"; perhaps you meant: {near[0]}" if near and "perhaps you meant" not in said else ""
 
 
 def _in_order(choices: re.Match[str]) -> str:

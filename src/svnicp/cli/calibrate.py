@@ -18,7 +18,7 @@ study. Jobs are kept, so that an interrupted calibration goes on. Needs: pip ins
 
 examples:
   svnicp calibrate --out calibrated.yaml
-  svnicp calibrate --scenarios room cave --seeds 2 --duration 20 --out small.yaml
+  svnicp calibrate --scenarios room cave --seeds 2 --out small.yaml
   svnicp study calibration --config calibrated.yaml --preset default
 """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DataFlags:
-    """A recording, and what is known about it."""
+    """How a recording is read, where it is not detected."""
 
     data: Annotated[tuple[Path, ...], tyro.conf.Positional, option("DATA")]
     """A bag, a folder, or several bags that belong together."""

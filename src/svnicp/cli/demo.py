@@ -11,6 +11,10 @@ from svnicp.cli.arguments import UsageError, option, parse
 DESCRIPTION = """\
 Simulate a LiDAR in a room and in a bare corridor, register a scan in each, compare the error with
 the uncertainty that the registration states, and write a report to open in a browser.
+
+examples:
+  svnicp demo
+  svnicp demo --seed 3 --out out/demo
 """
 
 

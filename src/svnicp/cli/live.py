@@ -22,7 +22,7 @@ recording or a scenario in real time instead of listening. Ctrl-C ends it with a
 
 examples:
   svnicp live foxglove --data drive.mcap --cloud --tf
-  svnicp live ros1 --lidar-topic /points --imu-topic /imu/data --extrinsics rig.yaml --tf
+  svnicp live ros1 --imu-topic /imu/data --extrinsics rig.yaml --tf
   svnicp live ros2 --lidar-topic /points --no-imu
 """
 

@@ -19,8 +19,9 @@ Pose of SOURCE in TARGET, with its uncertainty. Both are point clouds in metres
 
 examples:
   svnicp register scan.ply map.ply --guess 1.5 0 0 0 0 90
-  svnicp register scan.ply map.ply --prior-std 0.1 0.1 0.1 2 2 2 --json pose.json
-  svnicp register scan.bin map.npy --set noise.range_noise_m=0.01 --json - | jq .status
+  svnicp register scan.ply map.ply --prior-std 0.1 0.1 0.1 2 2 2
+  svnicp register scan.bin map.npy --set noise.range_noise_m=0.01
+  svnicp register scan.ply map.ply --json - | jq .status
 """
 
 

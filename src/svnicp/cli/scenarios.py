@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 List the scenarios that `svnicp simulate` can make: what degrades the LiDAR there, who carries it,
 which sensors, and how long a run is (the short one, and the full one as in the paper).
+
+examples:
+  svnicp scenarios
+  svnicp scenarios long_corridor cave --picture out/maps
 """
 
 
@@ -27,7 +31,7 @@ which sensors, and how long a run is (the short one, and the full one as in the 
 class ScenariosCommand:
     """What ``svnicp scenarios`` is asked to do."""
 
-    names: Annotated[tuple[str, ...], tyro.conf.Positional, option("[NAME ...]")] = ()
+    names: Annotated[tuple[str, ...], tyro.conf.Positional, option("NAME")] = ()
     """Only these scenarios; all if left out."""
     picture: Annotated[Path | None, option("DIR")] = None
     """Folder for a map of each scenario with the way through it, as SVG."""

@@ -17,6 +17,11 @@ DESCRIPTION = """\
 Simulate a scenario (see `svnicp scenarios`) and write its scans and IMU samples as a recording,
 with the ground truth beside it as TUM. The name of the file decides the format unless --format
 does.
+
+examples:
+  svnicp simulate long_corridor --out corridor.mcap
+  svnicp simulate room --seed 3 --duration 10 --out room.bag
+  svnicp simulate street --format kitti --out street
 """
 
 

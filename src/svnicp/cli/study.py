@@ -18,13 +18,13 @@ is given again, and studies share what they have in common. Tables come as Markd
 with intervals, figures as PNG and SVG. Needs: pip install "svnicp[studies]".
 
 studies:
-  table1       SubT-MRS rows: APE, RPE, time of all variants, and of the peers that are installed
+  table1       SubT-MRS rows: APE, RPE, time of all variants and of peers
   table2       GEODE rows: APE
   ablation     1 to 100 particles, SVGD and SVN: APE, time, iterations, KL, NNE
-  kl-nne       Censi, COV-3D, SVGD, SVN and the filters against Monte Carlo in the corridor
+  kl-nne       Censi, COV-3D, SVGD, SVN and filters against Monte Carlo
   figures      the paper's figures
   claims       every claim of the paper: holds, or not, with the number
-  calibration  whether covariances keep their word, on all scenarios, beside the baselines
+  calibration  whether covariances keep their word, beside the baselines
   absolute     whether ends of runs lie inside the absolute covariance
   report       results.md from all studies in a folder
 

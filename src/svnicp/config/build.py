@@ -47,13 +47,24 @@ def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
     for key, value in values.items():
         name = f"{path}.{key}" if path else str(key)
         if key not in hints:
-            near = difflib.get_close_matches(str(key), hints, n=1)
-            advice = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(hints)}"
-            raise ConfigError(f"unknown configuration key '{name}'{advice}")
+            raise ConfigError(f"unknown configuration key '{name}'; {_advice(str(key), hints)}")
         kind = hints[key]
         is_stage = dataclasses.is_dataclass(kind)
         arguments[key] = build(kind, value, name) if is_stage else _checked(kind, value, name)
     return cls(**arguments)
+
+
+def _advice(key: str, hints: dict[str, Any]) -> str:
+    """Name the nearest known key, also one of a stage whose name was left out, or all keys."""
+    inner = {
+        leaf: f"{stage}.{leaf}"
+        for stage, kind in hints.items()
+        if dataclasses.is_dataclass(kind)
+        for leaf in typing.get_type_hints(kind)
+    }
+    near = difflib.get_close_matches(key, hints, n=1)
+    near += [inner[leaf] for leaf in difflib.get_close_matches(key, inner, n=1, cutoff=0.8)]
+    return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(hints)}"
 
 
 def _as_float(value: float | str, name: str) -> float:
