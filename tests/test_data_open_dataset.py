@@ -56,6 +56,17 @@ def test_truth_beside_a_bag_is_found(tmp_path: Path, rng: np.random.Generator):
     assert given.stamps_ns.tolist() == (truth.stamps_ns + 7).tolist()
 
 
+def test_truth_beside_a_folder_with_a_dot_is_found(tmp_path: Path, rng: np.random.Generator):
+    """The truth of the ROS 2 bag a.b is a.b.gt.tum, as it is written, and not a.gt.tum."""
+    path = write_bag(tmp_path / "a.b", rng, "sqlite")
+    truth = Trajectory(np.arange(3) * 10**8, se3_exp(rng.normal(size=(3, 6))))
+    write_tum(tmp_path / "a.gt.tum", Trajectory(truth.stamps_ns + 7, truth.T_world_body))
+    write_tum(tmp_path / "a.b.gt.tum", truth)
+    found = open_dataset(path).ground_truth
+    assert found is not None
+    assert found.stamps_ns.tolist() == truth.stamps_ns.tolist()
+
+
 def test_folders_are_told_apart(tmp_path: Path, rng: np.random.Generator):
     """KITTI odometry, KITTI raw and plain folders each get their reader."""
     files = [cloud_bytes.kitti(scan) for scan in folder_files.clouds(rng, 2)]

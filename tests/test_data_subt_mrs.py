@@ -13,6 +13,7 @@ import ros_recordings
 from folder_files import START_NS
 from ros_recordings import Stored
 from svnicp.data.folders.las import read_las_scan
+from svnicp.data.folders.npy_imu import NpyImu
 from svnicp.data.folders.subt_mrs_rigs import rig_of
 from svnicp.data.open_dataset import open_dataset
 from svnicp.errors import DatasetError
@@ -199,3 +200,23 @@ def test_imu_arrays_that_do_not_fit_are_refused(tmp_path: Path, rng: np.random.G
     np.save(root / "imu" / "imu_time.npy", np.arange(5.0))
     with pytest.raises(DatasetError, match="do not fit each other"):
         open_dataset(root)
+
+
+def test_imu_rows_that_go_back_are_dropped_and_said(tmp_path: Path, caplog):
+    """Repeated and backward times cost their rows, and a warning says how many."""
+    np.save(tmp_path / "acc.npy", np.full((5, 3), 5.6))
+    np.save(tmp_path / "gyro.npy", np.zeros((5, 3)))
+    np.save(tmp_path / "imu_time.npy", np.array([0.0, 0.1, 0.1, 0.05, 0.2]))
+    samples = list(NpyImu(tmp_path).samples())
+    assert [one.stamp_ns for one in samples] == [0, 10**8, 2 * 10**8]
+    assert "dropped 2 of 5 IMU samples" in caplog.text
+
+
+@pytest.mark.parametrize("time", [np.nan, np.inf, 1e300])
+def test_imu_times_that_are_none_are_refused(tmp_path: Path, time: float):
+    """A time that is not finite, or beyond all calendars, is named instead of wrapped around."""
+    np.save(tmp_path / "acc.npy", np.full((2, 3), 5.6))
+    np.save(tmp_path / "gyro.npy", np.zeros((2, 3)))
+    np.save(tmp_path / "imu_time.npy", np.array([0.0, time]))
+    with pytest.raises(DatasetError, match="imu_time"):
+        NpyImu(tmp_path)

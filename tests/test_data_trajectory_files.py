@@ -155,7 +155,7 @@ def test_the_caller_may_know_better_about_rotations(tmp_path: Path):
 
 
 BAD_FILES = {
-    "cut off": ("1.0 0 0 0 0 0 0 1\n2.0 1 0 0 0", "line 2: 8 numbers are expected"),
+    "cut off": ("1.0 0 0 0 0 0 0 1\n2.0 1 0 0 0\n", "line 2: 8 numbers are expected"),
     "word": ("1.0 0 0 zero 0 0 0 1\n", "line 1: column 4 has 'zero'"),
     "not finite": ("1.0 0 0 0 0 0 0 1\n2.0 nan 0 0 0 0 0 1\n", "line 2: column 2 has 'nan'"),
     "no time": ("1.0 0 0 0 0 0 0 1\nx 0 0 0 0 0 0 1\n", "line 2: the time 'x' is not a number"),
@@ -179,6 +179,19 @@ def test_bad_rows_are_refused_with_file_and_line(tmp_path: Path, case: str):
         read_trajectory(tmp_path / "bad.txt", stamps_ns=np.array([1]))
     assert "bad.txt" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_line_that_a_killed_writer_left_is_passed_over(tmp_path: Path, caplog):
+    """Cut off anywhere in its last line, a trajectory is read up to it, and a warning says so."""
+    whole = "1.5 1 0 0 0 0 0.6 0.8\n2.5 2 0 0 0 0 0 1\n"
+    last = "3.5 3.25 0.125 0 0.5 0.5 0.5 0.5"
+    for end in range(1, len(last) + 1):
+        caplog.clear()
+        (tmp_path / "cut.tum").write_text(whole + last[:end])
+        read = read_tum(tmp_path / "cut.tum")
+        assert read.stamps_ns.tolist()[:2] == [1_500_000_000, 2_500_000_000]
+        assert len(read) == 2 + (end == len(last))
+        assert ("line 3: the last line is not finished" in caplog.text) == (end < len(last))
 
 
 def test_missing_file_is_named(tmp_path: Path):

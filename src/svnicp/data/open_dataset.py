@@ -157,7 +157,8 @@ def _is_cloud_folder(path: Path) -> bool:
 def _open_bag(paths: list[Path], options: OpenOptions) -> Dataset:
     """Bag, with the ground truth that is given or lies beside it as NAME.gt.tum."""
     recording = RosBag(paths, options)
-    beside = paths[0].parent / f"{paths[0].stem}.gt.tum"
+    name = paths[0].name if paths[0].is_dir() else paths[0].stem
+    beside = paths[0].parent / f"{name}.gt.tum"
     file = options.ground_truth or (beside if beside.is_file() else None)
     if file is None:
         return recording

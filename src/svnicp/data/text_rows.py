@@ -34,6 +34,8 @@ class Row:
     words: list[str]
     commas: bool = False
     """Whether the words were separated by commas rather than white space."""
+    finished: bool = True
+    """Whether the line has its end; the last one of a killed writer may lack it."""
 
     def error(self, what: str) -> DatasetError:
         """Error that says where: file and line."""
@@ -142,7 +144,8 @@ def read_lines(path: Path) -> Iterator[Row]:
                 commas = "," in text
                 words = text.rstrip(",").split(",") if commas else text.split()
                 if words:
-                    yield Row(path, number, [word.strip() for word in words], commas)
+                    words = [word.strip() for word in words]
+                    yield Row(path, number, words, commas, line.endswith("\n"))
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file; check the path.") from None
     except OSError as error:

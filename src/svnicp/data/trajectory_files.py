@@ -2,10 +2,12 @@
 """Trajectories from text files, and back: TUM and KITTI.
 
 ``read_trajectory`` looks at a file and picks the reader; csv files with a header are read by
-`svnicp.data.trajectory_csv`. A bad row is refused with its file and line; rows out of order are
-sorted, and repeated stamps are dropped with a warning.
+`svnicp.data.trajectory_csv`. A bad row is refused with its file and line, but a last line that a
+killed writer left unfinished is passed over with a warning; rows out of order are sorted, and
+repeated stamps are dropped with a warning.
 """
 
+import logging
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +17,7 @@ import numpy as np
 from svnicp.arrays import Floats, Integers, Transform
 from svnicp.data.pose_rows import PoseRows
 from svnicp.data.quaternions import rotation_to_quat
-from svnicp.data.stamps import NS_PER_S, seconds_text, to_ns
+from svnicp.data.stamps import NS_PER_S, parse_number, seconds_text, to_ns
 from svnicp.data.text_rows import Row, open_table
 from svnicp.data.trajectory import Trajectory
 from svnicp.data.trajectory_csv import read_pose_csv
@@ -24,6 +26,11 @@ from svnicp.lie import orthonormalise
 
 MAX_ROTATION_ERROR = 1e-2
 """How far R R^T of a KITTI pose may be from the identity; files have six digits or more."""
+
+CUT_OFF = 1e-4
+"""A last line without its end whose quaternion's length is farther from one lacks digits."""
+
+log = logging.getLogger(__name__)
 
 
 def read_trajectory(
@@ -74,7 +81,14 @@ def read_tum(path: str | os.PathLike[str], *, position_only: bool | None = None)
     """Trajectory in a TUM file: rows ``t x y z qx qy qz qw``, or ``t x y z``, t in seconds."""
     table = open_table(path)
     poses = PoseRows(table.path)
+    width = 0
     for row in table.rows():
+        if not row.finished and not _is_whole(row, width):
+            log.warning(
+                "%s, line %d: the last line is not finished and is passed over.",
+                *(table.path, row.line),
+            )
+            continue
         if len(row.words) not in (4, 8):
             raise row.error(
                 f"8 numbers are expected (t x y z qx qy qz qw) and {len(row.words)} are there; "
@@ -82,6 +96,7 @@ def read_tum(path: str | os.PathLike[str], *, position_only: bool | None = None)
             )
         quat = row.numbers([4, 5, 6, 7]) if len(row.words) == 8 else np.zeros(4)
         poses.add(row, _seconds(row), row.numbers([1, 2, 3]), quat)
+        width = len(row.words)
     return poses.trajectory(position_only)
 
 
@@ -139,6 +154,15 @@ def _seconds(row: Row) -> int:
             f"the time {row.words[0]} is too large for seconds; a TUM file needs seconds."
         )
     return to_ns(value, NS_PER_S)
+
+
+def _is_whole(row: Row, width: int) -> bool:
+    """Whether a line without its end has all its numbers, as many as the lines before, if any."""
+    numbers = [parse_number(word) for word in row.words]
+    if None in numbers or len(numbers) not in ((width,) if width else (4, 8)):
+        return False
+    length = float(np.linalg.norm(np.array(numbers[4:], dtype=np.float64)))
+    return width == 4 or length == 0.0 or abs(length - 1.0) < CUT_OFF
 
 
 def _checked_pose(row: Row) -> Transform:

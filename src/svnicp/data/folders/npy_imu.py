@@ -4,6 +4,7 @@
 Arrays are mapped into memory, not read; samples are made when they are asked for.
 """
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,10 @@ from svnicp.data.stamps import NS_PER_S, increasing, median_period_s
 from svnicp.errors import DatasetError
 
 FIRST_SAMPLES = 400
+LATEST_S = 9e9
+"""Times are before this: nanoseconds of later ones do not fit into 64 bits [s]."""
+
+log = logging.getLogger(__name__)
 
 
 class NpyImu:
@@ -44,8 +49,17 @@ class NpyImu:
                 f"{folder}: acc {self._acceleration.shape}, gyro {self._rate.shape} and imu_time "
                 f"{times_s.shape} do not fit each other; copy them again."
             )
+        if times_s.dtype.kind not in "fiu" or not np.all(np.abs(times_s) < LATEST_S):
+            raise DatasetError(
+                f"{folder}: imu_time has times that are not seconds in any calendar; restore it."
+            )
         self._stamps_ns: Integers = np.rint(times_s.astype(np.float64) * NS_PER_S).astype(np.int64)
         self._forward = np.flatnonzero(increasing(self._stamps_ns))
+        if len(self._forward) < len(times_s):
+            log.warning(
+                "%s: dropped %d of %d IMU samples, whose time is not after the one before.",
+                *(folder, len(times_s) - len(self._forward), len(times_s)),
+            )
         self._unit = acceleration_unit(
             [self._reading(int(k)) for k in self._forward[:FIRST_SAMPLES]], imu_unit
         )
