@@ -15,11 +15,13 @@ from svnicp.cli.arguments import option, parse
 DESCRIPTION = """\
 Write a report of a run: one HTML file that works without a network, with a summary in words, the
 map from above, sigma and true error of each axis over time, what the filter did, calibration, time
-per stage, and how to make the run again. Needs plotly: pip install "svnicp[report]".
+per stage, and how to make the run again. Needs plotly: pip install "svnicp[report]". --picture
+writes the way and its uncertainty as one small SVG besides.
 
 examples:
   svnicp report out/corridor
   svnicp report out/corridor --out corridor.html --ground-truth truth.tum
+  svnicp report out/corridor --picture corridor.svg
 """
 
 
@@ -31,6 +33,8 @@ class ReportCommand:
     """Folder of a run, as svnicp run writes it."""
     out: Annotated[Path | None, option("FILE")] = None
     """File to write; report.html in the folder of the run if left out."""
+    picture: Annotated[Path | None, option("FILE")] = None
+    """Write the run as one picture, too: the way from above, sigma along and across it (SVG)."""
     ground_truth: Annotated[Path | None, option("FILE")] = None
     """True trajectory of the body: TUM or csv; the one in the run's folder if left out."""
     quiet: Annotated[bool, option()] = False
@@ -52,22 +56,32 @@ def _run(command: ReportCommand) -> int:
     from svnicp.data.trajectory_files import read_trajectory  # noqa: PLC0415
     from svnicp.errors import DatasetError  # noqa: PLC0415
     from svnicp.recording.run_files import REPORT  # noqa: PLC0415
-    from svnicp.report import run_page  # noqa: PLC0415
+    from svnicp.report.page import page, plotly_script, run_name  # noqa: PLC0415
+    from svnicp.report.picture import run_picture  # noqa: PLC0415
+    from svnicp.report.run_series import read_series  # noqa: PLC0415
 
     if not command.run.is_dir():
         raise DatasetError(f"{command.run}: there is no such folder; name the folder of a run.")
     path = command.run / REPORT if command.out is None else command.out
-    check_writable(path)
+    for file in filter(None, (path, command.picture)):
+        check_writable(file)
+    plotly = plotly_script()
     told = show.console(sys.stderr, quiet=command.quiet)
     with patience(told, "writing the report"):
         truth = None if command.ground_truth is None else read_trajectory(command.ground_truth)
-        write_text(path, run_page(command.run, truth))
+        series = read_series(command.run, truth)
+        write_text(path, page(series, plotly))
+        if command.picture is not None:
+            title = run_name(series.description)
+            write_text(command.picture, run_picture(series, title))
     out = show.console(sys.stdout, quiet=command.quiet)
     out.print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
-    out.print(f"open it with: {_opener()} {shlex.quote(str(path))}")
+    if command.picture is not None:
+        out.print(str(command.picture))
+    out.print(f"open it with: {opener()} {shlex.quote(str(path))}")
     return 0
 
 
-def _opener() -> str:
+def opener() -> str:
     """Return the command that opens a file here."""
     return {"darwin": "open", "win32": "start"}.get(sys.platform, "xdg-open")

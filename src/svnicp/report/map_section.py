@@ -23,6 +23,9 @@ MOST_MARKERS = 1500
 NUM_ELLIPSES = 24
 VISIBLE = 0.03
 """The largest ellipse takes about this share of the extent of the way."""
+FLAT = 0.12
+"""A drawing flatter than this, as of a corridor, is stretched upwards."""
+STRETCHES = (1, 2, 3, 4, 5, 6, 8, 10)
 MAGNIFICATIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -32,8 +35,6 @@ def map_section(series: RunSeries, drawn: Scans) -> Section:
     data: list[Trace] = []
     if series.map_points is not None:
         data.append(raster(series.map_points, extent))
-    if series.truth is not None:
-        data.append(_line(series.truth.true_positions, "truth", "--error", "dash"))
     data.append(_line(drawn.positions, "estimate", "--muted", "solid"))
     caption = "Seen from above, in the world of the run, whose origin is its first pose."
     if drawn.covariances is not None:
@@ -47,6 +48,12 @@ def map_section(series: RunSeries, drawn: Scans) -> Section:
         data += [_markers(drawn, position_cov), _ellipses(drawn, position_cov, factor)]
     else:
         data.append(_markers(drawn, None))
+    if series.truth is not None:
+        data.append(_line(series.truth.true_positions, "truth", "--ink", "dash"))
+    if stretch(extent) > 1:
+        caption += (
+            f" What goes across is drawn {stretch(extent)} times larger than what goes along."
+        )
     missing = ""
     if series.map_points is None:
         missing = "The surroundings are left out: the run kept no map; svnicp run --map keeps it."
@@ -89,6 +96,13 @@ def magnification(position_cov: Covariance, extent: Floats) -> int:
     return fitting[-1] if fitting else 1
 
 
+def stretch(extent: Floats) -> int:
+    """How many times larger y is drawn than x, so that a corridor is not a mere line."""
+    width_m, height_m = extent[1] - extent[0]
+    fitting = [factor for factor in STRETCHES if factor * height_m <= FLAT * width_m]
+    return fitting[-1] if fitting else 1
+
+
 def ellipse(centre: Floats, covariance: Covariance, size: float, num_points: int = 33) -> Floats:
     """Outline (num_points, 2) of so many sigmas around a centre (2,)."""
     values, vectors = np.linalg.eigh(covariance)
@@ -127,9 +141,10 @@ def raster(points: Floats, extent: Floats) -> Trace:
 
 
 def height_px(extent: Floats) -> int:
-    """Height of the plot, so that equal axes fill it."""
+    """Height of the plot, so that its axes fill it."""
     width_m, height_m = extent[1] - extent[0]
-    return int(np.clip(140 + 1000.0 * height_m / max(width_m, 1e-9), 230, 640))
+    flatness = stretch(extent) * height_m / max(width_m, 1e-9)
+    return int(np.clip(140 + 1000.0 * flatness, 230, 640))
 
 
 def _ellipses(drawn: Scans, position_cov: Covariance, factor: int) -> Trace:
@@ -193,15 +208,17 @@ def _line(points: Floats, name: str, colour: str, dash: str) -> Trace:
 
 
 def _layout(extent: Floats) -> dict[str, object]:
-    """Equal axes over what is drawn."""
+    """Axes over what is drawn; equal, unless that is a corridor."""
     (x_low, y_low), (x_high, y_high) = extent.tolist()
+    wide = stretch(extent)
     return {
         "xaxis": {"title": {"text": "x [m]"}, "range": [x_low, x_high], "constrain": "domain"},
         "yaxis": {
             "title": {"text": "y [m]"},
             "range": [y_low, y_high],
             "scaleanchor": "x",
-            "nticks": int(np.clip(25.0 * (y_high - y_low) / (x_high - x_low), 2, 8)),
+            "scaleratio": wide,
+            "nticks": int(np.clip(25.0 * wide * (y_high - y_low) / (x_high - x_low), 2, 8)),
             "constrain": "domain",
         },
         "hovermode": "closest",

@@ -61,8 +61,12 @@ def run_page(folder: Path, ground_truth: Trajectory | None = None) -> str:
     MissingExtraError
         If plotly is not installed.
     """
-    plotly = require("plotly.offline", "report", "The report").get_plotlyjs()
-    return page(read_series(folder, ground_truth), plotly)
+    return page(read_series(folder, ground_truth), plotly_script())
+
+
+def plotly_script() -> str:
+    """Return the source of plotly's script, or raise a MissingExtraError."""
+    return require("plotly.offline", "report", "The report").get_plotlyjs()
 
 
 def page(series: RunSeries, plotly: str) -> str:

@@ -17,6 +17,8 @@ from svnicp.report.figure import (
 from svnicp.report.numbers import milliseconds, share
 from svnicp.report.run_series import RunSeries, Scans
 
+UNUSUAL = 20.0
+"""Scans that took so many times the median are left out of shares: something was compiled."""
 STAGE_COLOURS = tuple(f"--stage-{number}" for number in range(7))
 
 
@@ -76,9 +78,11 @@ def _figure(drawn: Scans, period: float | None) -> Figure:
 def _table(stages: dict[str, Floats], whole: Floats) -> str:
     """Table of stages with their usual times."""
     rows = []
+    usual = whole <= UNUSUAL * float(np.median(whole))
+    usual_s = max(float(whole[usual].sum()), 1e-12)
     for name, seconds in {**stages, "all": whole}.items():
         ran = seconds[np.isfinite(seconds)]
-        part = f"{100.0 * ran.sum() / max(whole.sum(), 1e-12):.0f} %"
+        part = f"{100.0 * np.nansum(seconds[usual]) / usual_s:.0f} %"
         spread = (milliseconds(float(value)) for value in np.quantile(ran, [0.5, 0.95, 1.0]))
         rows.append((name, *spread, part))
     return table(("stage", "median", "95 %", "largest", "share of the time"), rows)
