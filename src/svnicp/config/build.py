@@ -3,6 +3,7 @@
 
 import dataclasses
 import difflib
+import reprlib
 import types
 import typing
 from typing import Any, Literal
@@ -10,6 +11,9 @@ from typing import Any, Literal
 import yaml
 
 from svnicp.errors import ConfigError
+
+MAX_KEYS = 1000
+"""More keys in one mapping come from references to references, which grow without end."""
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -26,6 +30,13 @@ class _StrictLoader(yaml.SafeLoader):
             seen.add(name)
         return super().construct_mapping(node, deep)
 
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put in what a merge key (<<) refers to, as far as there is an end to it."""
+        super().flatten_mapping(node)
+        if len(node.value) > MAX_KEYS:
+            line = node.start_mark.line + 1
+            raise yaml.MarkedYAMLError(f"line {line}: there are more than {MAX_KEYS} keys")
+
 
 def load_yaml(text: str) -> Any:  # noqa: ANN401
     """Plain values in a YAML text.
@@ -35,13 +46,18 @@ def load_yaml(text: str) -> Any:  # noqa: ANN401
     yaml.YAMLError
         If it is no YAML, or a key stands in it twice.
     """
-    return yaml.load(text, Loader=_StrictLoader)
+    try:
+        return yaml.load(text, Loader=_StrictLoader)
+    except RecursionError:
+        raise yaml.YAMLError("it is nested too deeply") from None
+    except (ValueError, OverflowError) as error:  # a date or number that cannot be
+        raise yaml.YAMLError(str(error)) from None
 
 
 def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
     """Dataclass from a dictionary; an unknown key or a wrong type is a ConfigError."""
     if not isinstance(values, dict):
-        raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {values!r}")
+        raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {_shown(values)}")
     hints = typing.get_type_hints(cls)
     arguments: dict[str, Any] = {}
     for key, value in values.items():
@@ -67,12 +83,17 @@ def _advice(key: str, hints: dict[str, Any]) -> str:
     return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(hints)}"
 
 
+def _shown(value: object) -> str:
+    """A value in a message: not all of it when it is long, or refers to itself."""
+    return repr(value) if isinstance(value, int | float | str) else reprlib.repr(value)
+
+
 def _as_float(value: float | str, name: str) -> float:
     """The number; YAML reads 1e-3 (without a point) as text."""
     try:
         return float(value)
     except ValueError as error:
-        raise ConfigError(f"{name} must be a number, got {value!r}") from error
+        raise ConfigError(f"{name} must be a number, got {_shown(value)}") from error
 
 
 def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
@@ -81,7 +102,7 @@ def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
         choices = typing.get_args(kind)
         if value not in choices:
             raise ConfigError(
-                f"{name} must be one of {', '.join(map(str, choices))}, got {value!r}"
+                f"{name} must be one of {', '.join(map(str, choices))}, got {_shown(value)}"
             )
         return value
     if isinstance(kind, types.UnionType):
@@ -90,5 +111,5 @@ def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
     if kind is float and (number or isinstance(value, str)):
         return _as_float(value, name)
     if type(value) is not kind:
-        raise ConfigError(f"{name} must be {kind.__name__}, got {value!r}")
+        raise ConfigError(f"{name} must be {kind.__name__}, got {_shown(value)}")
     return value

@@ -18,7 +18,7 @@ from svnicp.data.column_names import imu_role
 from svnicp.data.dataset import Finding
 from svnicp.data.measurements import ImuSample
 from svnicp.data.ros.imu import STANDARD_GRAVITY, ImuUnit, acceleration_unit
-from svnicp.data.stamps import IMU_PERIOD_S, median_period_s, time_unit, to_ns
+from svnicp.data.stamps import IMU_PERIOD_S, median_period_s, time_unit
 from svnicp.data.text_rows import Row, TextTable, last_row, open_table
 from svnicp.data.warn_once import WarnOnce
 from svnicp.errors import DatasetError
@@ -59,7 +59,7 @@ class ImuCsv:
         self._acceleration = acceleration_unit(readings, imu_unit)
         self.period_s = median_period_s(np.array([reading.stamp_ns for reading in readings]))
         last = last_row(self._table)
-        self.span_ns = readings[0].stamp_ns, to_ns(last.time(time), unit.ns)
+        self.span_ns = readings[0].stamp_ns, last.stamp_ns(time, unit.ns)
         self.findings = (
             Finding("IMU", f"{self.path.name}: {order}", str(self.path)),
             Finding("IMU time unit", unit.name, unit.evidence),
@@ -91,7 +91,7 @@ class ImuCsv:
     def _reading(self, row: Row) -> ImuSample:
         """Sample of one row, in the file's unit of acceleration."""
         row.expect(1 + max(self._columns))
-        stamp_ns = to_ns(row.time(self._columns[0]), self._unit_ns)
+        stamp_ns = row.stamp_ns(self._columns[0], self._unit_ns)
         return ImuSample(stamp_ns, row.numbers(self._columns[1:4]), row.numbers(self._columns[4:7]))
 
 

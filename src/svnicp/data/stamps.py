@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svnicp.arrays import Integers
+from svnicp.errors import InputError
 
 NS_PER_S = 1_000_000_000
 UNITS_NS = {"s": NS_PER_S, "ms": 1_000_000, "us": 1_000, "ns": 1}
@@ -22,6 +23,9 @@ UNITS_NS = {"s": NS_PER_S, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 EPOCH_S = (9e8, 9e9)
 """Seconds since 1970 of a recording: from 1998 on."""
+
+TOO_LATE_NS = 2**63
+"""Nanoseconds from here on do not fit into 64 bits."""
 
 SCAN_PERIOD_S = 0.1
 IMU_PERIOD_S = 0.005
@@ -66,12 +70,22 @@ def parse_date_ns(text: str) -> int | None:
         moment = datetime.fromisoformat(f"{day}T{clock}").replace(tzinfo=timezone.utc)
     except ValueError:
         return None
-    return int(moment.timestamp()) * NS_PER_S + int((fraction or ".0")[1:].ljust(9, "0"))
+    stamp_ns = int(moment.timestamp()) * NS_PER_S + int((fraction or ".0")[1:].ljust(9, "0"))
+    return stamp_ns if abs(stamp_ns) < TOO_LATE_NS else None
 
 
 def to_ns(value: Decimal, unit_ns: int) -> int:
-    """Nearest nanosecond of a number in a unit of so many nanoseconds."""
-    return int((value * unit_ns).to_integral_value())
+    """Nearest nanosecond of a number in a unit of so many nanoseconds.
+
+    Raises
+    ------
+    InputError
+        If it is outside of the years 1678 to 2262, whose nanoseconds fit into 64 bits.
+    """
+    stamp_ns = int((value * unit_ns).to_integral_value())
+    if abs(stamp_ns) >= TOO_LATE_NS:
+        raise InputError(f"the time {value:g} is outside of the years 1678 to 2262; correct it.")
+    return stamp_ns
 
 
 def time_unit(values: Sequence[Decimal], usual_period_s: float, named: str = "") -> TimeUnit:

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from svnicp.arrays import Floats
-from svnicp.data.stamps import parse_number
-from svnicp.errors import DatasetError
+from svnicp.data.stamps import parse_number, to_ns
+from svnicp.errors import DatasetError, InputError
 
 COMMENT = ("#", "%")
 
@@ -67,6 +67,14 @@ class Row:
                 f"the time {self.words[column]!r} is not a number; correct or remove the line."
             )
         return value
+
+    def stamp_ns(self, column: int, unit_ns: int) -> int:
+        """Time in a column, in a unit of so many nanoseconds [ns]."""
+        value = self.time(column)
+        try:
+            return to_ns(value, unit_ns)
+        except InputError as error:
+            raise self.error(str(error)) from None
 
     def expect(self, at_least: int) -> None:
         """Refuse a row that is too short, as the last one of a file that was cut off is."""

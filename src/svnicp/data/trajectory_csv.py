@@ -12,7 +12,7 @@ import numpy as np
 
 from svnicp.data.column_names import pose_role
 from svnicp.data.pose_rows import PoseRows
-from svnicp.data.stamps import SCAN_PERIOD_S, time_unit, to_ns
+from svnicp.data.stamps import SCAN_PERIOD_S, time_unit
 from svnicp.data.text_rows import TextTable, open_table
 from svnicp.data.trajectory import Trajectory
 from svnicp.errors import DatasetError
@@ -40,7 +40,7 @@ def read_pose_csv(path: str | os.PathLike[str], *, position_only: bool | None = 
         row.expect(1 + max(columns.values()))
         quat = row.numbers(quat_columns) if quat_columns else np.zeros(4)
         position = row.numbers([columns[axis] for axis in "xyz"])
-        poses.add(row, to_ns(row.time(columns["time"]), unit_ns), position, quat)
+        poses.add(row, row.stamp_ns(columns["time"], unit_ns), position, quat)
     return poses.trajectory(position_only)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from svnicp.arrays import Floats, Integers, Transform
 from svnicp.data.pose_rows import PoseRows
 from svnicp.data.quaternions import rotation_to_quat
-from svnicp.data.stamps import NS_PER_S, parse_number, seconds_text, to_ns
+from svnicp.data.stamps import NS_PER_S, parse_number, seconds_text
 from svnicp.data.text_rows import Row, open_table
 from svnicp.data.trajectory import Trajectory
 from svnicp.data.trajectory_csv import read_pose_csv
@@ -153,7 +153,7 @@ def _seconds(row: Row) -> int:
         raise row.error(
             f"the time {row.words[0]} is too large for seconds; a TUM file needs seconds."
         )
-    return to_ns(value, NS_PER_S)
+    return row.stamp_ns(0, NS_PER_S)
 
 
 def _is_whole(row: Row, width: int) -> bool:

@@ -6,10 +6,10 @@ The input is the folder of a run, finished or killed, or a bare TUM file; the ou
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from svnicp.errors import DatasetError
 from svnicp.lie import se3_adjoint, se3_inverse
 from svnicp.recording import read_covariances
 from svnicp.recording.run_files import RELATIVE, TRAJECTORY
+
+Row = TypeVar("Row")
 
 
 class ScanRow(NamedTuple):
@@ -114,34 +116,34 @@ def _rows_of(stamps_ns: Integers, of_file: Integers, path: Path) -> Integers:
 def _scans(folder: Path, stamps_ns: Integers) -> tuple[ScanRow, ...]:
     """Rows of scans.csv that belong to the poses; none if there is no such file."""
     wanted = set(stamps_ns.tolist())
-    found = []
-    for row in _table(folder / "scans.csv"):
-        if int(row["stamp_ns"]) in wanted:
-            found.append(
-                ScanRow(
-                    int(row["stamp_ns"]), row["status"], row["ok"] == "1",
-                    float(row["nis"] or np.nan), row["weak_directions"],
-                )
-            )  # fmt: skip
-    return tuple(found)
+    rows = _table(folder / "scans.csv", _scan_row)
+    return tuple(row for row in rows if row.stamp_ns in wanted)
+
+
+def _scan_row(row: dict[str, str]) -> ScanRow:
+    return ScanRow(
+        int(row["stamp_ns"]), row["status"], row["ok"] == "1", float(row["nis"] or np.nan),
+        row["weak_directions"],
+    )  # fmt: skip
 
 
 def _seconds(folder: Path, stamps_ns: Integers) -> Floats | None:
     """Time (n,) that each scan took, all stages together; None without timing.csv."""
     sums = dict.fromkeys(stamps_ns.tolist(), 0.0)
-    for row in _table(folder / "timing.csv"):
-        if int(row["stamp_ns"]) in sums:
-            sums[int(row["stamp_ns"])] += float(row["seconds"])
+    times = _table(folder / "timing.csv", lambda row: (int(row["stamp_ns"]), float(row["seconds"])))
+    for stamp_ns, seconds in times:
+        if stamp_ns in sums:
+            sums[stamp_ns] += seconds
     return np.array(list(sums.values())) if any(sums.values()) else None
 
 
-def _table(path: Path) -> Iterator[dict[str, str]]:
-    """Rows of one of a run's tables by the names of its columns."""
+def _table(path: Path, convert: Callable[[dict[str, str]], Row]) -> Iterator[Row]:
+    """Rows of one of a run's tables, converted from words by the names of the columns."""
     if not path.is_file():
         return
     with path.open(encoding="utf-8", newline="") as stream:
         lines = (line for line in stream if line.endswith("\n") and not line.startswith("#"))
         try:
-            yield from csv.DictReader(lines)
-        except (csv.Error, UnicodeDecodeError):
+            yield from map(convert, csv.DictReader(lines))
+        except (csv.Error, KeyError, TypeError, ValueError):
             raise DatasetError(f"{path}: this is not a table of a run; run it again.") from None

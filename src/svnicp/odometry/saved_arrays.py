@@ -22,11 +22,25 @@ def stored(array: npt.NDArray[Any], name: str, arrays: dict[str, Any]) -> dict[s
     }
 
 
+MAX_SPREAD = 64
+"""Times that an array may take up more memory than its values: it is a part of a larger one."""
+
+
+def _reach(array: npt.NDArray[Any], strides: list[int]) -> int:
+    """Bytes from the first to the last value of an array with these strides, which may be wrong."""
+    steps = zip(array.shape, strides, strict=True)
+    reach = sum((n - 1) * step for n, step in steps)
+    fits = all(step > 0 and step % array.itemsize == 0 for step in strides)
+    if not fits or array.size == 0 or reach > MAX_SPREAD * max(array.nbytes, 4096):
+        raise ValueError(f"strides {strides}")
+    return reach
+
+
 def restored(place: dict[str, Any], arrays: dict[str, Any]) -> npt.NDArray[Any]:
     """The array that ``stored`` was given."""
     array, strides = arrays[place["name"]], place["strides"]
     if strides is not None:
-        reach = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True))
+        reach = _reach(array, strides)
         room = np.zeros(reach // array.itemsize + 1, dtype=array.dtype)
         spread = np.lib.stride_tricks.as_strided(room, array.shape, strides)
         spread[...] = array

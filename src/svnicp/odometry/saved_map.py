@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from svnicp.config import MapConfig
+from svnicp.kernels.voxel_map import EMPTY
 from svnicp.local_map import VoxelMap
 
 PER_VOXEL = ("keys", "counts", "cell_slots", "touched", "leaders")
@@ -29,17 +30,42 @@ def pack_map(local_map: VoxelMap, name: str, arrays: dict[str, Any]) -> dict[str
 
 
 def unpack_map(place: dict[str, Any], config: MapConfig, arrays: dict[str, Any]) -> VoxelMap:
-    """The map that ``pack_map`` was given."""
+    """The map that ``pack_map`` was given; a ValueError if it cannot have been one."""
     local_map, name = VoxelMap(config), place["name"]
-    local_map.insert((arrays[f"{name}.keys"] + 0.5) * config.voxel_size_m)
-    voxels, num_voxels = local_map.arrays, place["num_voxels"]
+    keys, num_voxels = arrays[f"{name}.keys"], place["num_voxels"]
+    local_map.insert((keys + 0.5) * config.voxel_size_m)
+    voxels = local_map.arrays
+    if local_map.num_voxels != num_voxels or not np.array_equal(voxels.keys[:num_voxels], keys):
+        raise ValueError("keys")
     for field in PER_VOXEL:
-        getattr(voxels, field)[:num_voxels] = arrays[f"{name}.{field}"]
+        rows = getattr(voxels, field)[:num_voxels]
+        rows[...] = _fitting(arrays[f"{name}.{field}"], rows.shape, rows.dtype)
+    _check_slots(local_map)
     used = _used_slots(local_map)
     for field in PER_POINT:
-        getattr(voxels, field)[:num_voxels][used] = arrays[f"{name}.{field}"]
+        rows = getattr(voxels, field)[:num_voxels]
+        shape = (int(used.sum()), *rows.shape[2:])
+        rows[used] = _fitting(arrays[f"{name}.{field}"], shape, rows.dtype)
     local_map.epoch = place["epoch"]
     return local_map
+
+
+def _fitting(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:  # noqa: ANN401
+    """An array of a file, if it has the shape and type that it must have."""
+    if array.shape != shape or array.dtype != dtype:
+        raise ValueError(f"{array.dtype} of shape {array.shape}")
+    return array
+
+
+def _check_slots(local_map: VoxelMap) -> None:
+    """Refuse numbers of slots that point out of a voxel: compiled code trusts them."""
+    voxels, room = local_map.arrays, local_map.config.max_points_per_voxel
+    lowest = {"counts": 0, "cell_slots": EMPTY, "leaders": EMPTY}
+    highest = {"counts": room, "cell_slots": room - 1, "leaders": room - 1}
+    for field, low in lowest.items():
+        values = getattr(voxels, field)[: local_map.num_voxels]
+        if values.size and (values.min() < low or values.max() > highest[field]):
+            raise ValueError(field)
 
 
 def _used_slots(local_map: VoxelMap) -> Any:  # noqa: ANN401

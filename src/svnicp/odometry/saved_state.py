@@ -10,7 +10,6 @@ import dataclasses
 import json
 import os
 import uuid
-import zipfile
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,6 +50,8 @@ RECORDS = {
 """Frozen dataclasses that are made anew from their fields."""
 
 JSON_NAME = "state_json"
+BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+"""What NumPy's random numbers may come from."""
 
 Arrays = dict[str, Any]
 
@@ -96,21 +97,45 @@ def load_state(path: str | os.PathLike[str], odometry: Odometry) -> dict[str, in
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         content = json.loads(arrays[JSON_NAME].tobytes())
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        reason = getattr(error, "strerror", None) or "it is not a saved state"
-        raise DatasetError(
-            f"{path}: the saved state cannot be read ({reason}); start the run again."
-        ) from None
-    names, motion = set(vars(odometry)), type(odometry.motion).__name__
-    saved = content["odometry"]
-    if content["format"] != FORMAT or set(saved) != names or saved["motion"].get("part") != motion:
+        saved, progress = dict(content["odometry"]), dict(content["progress"])
+        motion = saved["motion"]["part"]
+    except Exception as error:  # zip, zlib, json, tokens of a header: each fails in its own way
+        raise _unreadable(path, error) from None
+    same_names = set(saved) == set(vars(odometry))
+    if content["format"] != FORMAT or not same_names or motion != type(odometry.motion).__name__:
         raise DatasetError(
             f"{path}: the saved state is of another version of svnicp, or of a run with other "
             "sensors; start the run again."
         )
-    for name, value in saved.items():
-        setattr(odometry, name, _unpack(value, arrays))
-    return content["progress"]
+    try:
+        state = {name: _unpack(value, arrays) for name, value in saved.items()}
+        _check_kinds(state, vars(odometry))
+        _check_counters(progress)
+    except Exception as error:  # a part is missing or is of another shape or kind
+        raise _unreadable(path, error) from None
+    vars(odometry).update(state)
+    return progress
+
+
+def _unreadable(path: str | os.PathLike[str], error: Exception) -> DatasetError:
+    reason = getattr(error, "strerror", None) or "it is not a saved state, or damaged"
+    return DatasetError(f"{path}: the saved state cannot be read ({reason}); start the run again.")
+
+
+def _check_kinds(state: Mapping[str, Any], fresh: Mapping[str, Any]) -> None:
+    """Refuse a state whose parts are of other kinds than those of a fresh odometry."""
+    for name, value in fresh.items():
+        if value is not None and type(state[name]) is not type(value):
+            raise TypeError(name)
+        if type(value).__name__ in PARTS and vars(state[name]).keys() != vars(value).keys():
+            raise TypeError(name)
+
+
+def _check_counters(progress: Mapping[str, Any]) -> None:
+    """Refuse counters that do not count."""
+    for name, value in progress.items():
+        if type(value) is not int:
+            raise TypeError(name)
 
 
 def _pack(value: Any, name: str, arrays: Arrays) -> Any:  # noqa: ANN401, PLR0911
@@ -184,6 +209,8 @@ def _unpack_many(value: dict[str, Any], arrays: Arrays) -> Any:  # noqa: ANN401
 
 def _generator(state: dict[str, Any]) -> np.random.Generator:
     """Random numbers that go on where they stopped."""
+    if state["bit_generator"] not in BIT_GENERATORS:
+        raise ValueError(state["bit_generator"])
     bits = getattr(np.random, state["bit_generator"])()
     bits.state = state
     return np.random.Generator(bits)

@@ -6,7 +6,6 @@ the npz file at the end. ``read_particles`` reads whichever there is: a killed r
 """
 
 import struct
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -90,13 +89,26 @@ def read_particles(folder: Path) -> Particles:
         return _read_part(folder / PART_NAME)
     try:
         with np.load(folder / NPZ_NAME, allow_pickle=False) as arrays:
-            return Particles(*(arrays[name] for name in Particles._fields))
+            return _checked(Particles(*(arrays[name] for name in Particles._fields)))
     except FileNotFoundError:
         raise DatasetError(
             f"{folder}: this run kept no particles; run it again and ask for them."
         ) from None
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise DatasetError(f"{folder / NPZ_NAME}: it cannot be read ({error}).") from None
+    except Exception as error:  # zip, zlib, tokens of a header: each fails in its own way
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DatasetError(f"{folder / NPZ_NAME}: it cannot be read ({reason}).") from None
+
+
+def _checked(particles: Particles) -> Particles:
+    """Particles whose arrays fit each other."""
+    stamps_ns, first, poses = particles
+    kinds = stamps_ns.dtype.kind + first.dtype.kind + poses.dtype.kind
+    shapes = first.shape == (len(stamps_ns) + 1,) and poses.shape[1:] == (4, 4)
+    if kinds != "iif" or stamps_ns.ndim != 1 or not shapes:
+        raise ValueError("its arrays are not those of particles")
+    if first[0] != 0 or first[-1] != len(poses) or np.any(np.diff(first) < 0):
+        raise ValueError("it does not say which particles belong to which scan")
+    return particles
 
 
 class _ScanPlace(NamedTuple):
@@ -126,6 +138,8 @@ def _scans(content: bytes) -> Iterator[_ScanPlace]:
     while place + _HEAD.size <= len(content):
         stamp_ns, count = _HEAD.unpack_from(content, place)
         start = place + _HEAD.size
+        if count < 0:
+            return
         place = start + count * _POSE_BYTES
         if place <= len(content):
             yield _ScanPlace(stamp_ns, start, place)

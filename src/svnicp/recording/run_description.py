@@ -5,6 +5,7 @@ It is written when the run starts, with the state "running", and again when it e
 killed still says "running".
 """
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -14,6 +15,7 @@ from typing import Any
 import yaml
 
 from svnicp import __version__
+from svnicp.config.build import load_yaml
 from svnicp.errors import DatasetError
 from svnicp.recording.appear_whole import appear_whole
 
@@ -78,8 +80,8 @@ def read_description(folder: Path) -> RunDescription:
     """
     path = folder / FILE_NAME
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return RunDescription(version=content.pop("svnicp"), **content)
+        content = load_yaml(path.read_text(encoding="utf-8"))
+        there = RunDescription(version=content.pop("svnicp"), **content)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DatasetError(
@@ -87,6 +89,13 @@ def read_description(folder: Path) -> RunDescription:
         ) from None
     except (yaml.YAMLError, UnicodeDecodeError, AttributeError, KeyError, TypeError):
         raise DatasetError(f"{path}: this is not the run.yaml of a run.") from None
+    for part in dataclasses.fields(there):
+        kind = Mapping if part.name in {"config", "more"} else int if part.type is int else str
+        if not isinstance(getattr(there, part.name), kind):
+            raise DatasetError(
+                f"{path}: {part.name} is not what a run writes there; start the run again."
+            )
+    return there
 
 
 def _now() -> str:

@@ -247,10 +247,21 @@ def _keeper(name: str, last_stamp_ns: int, num_scans: int) -> Callable[[bytes], 
         return lambda _: next(lines, None) is not None
     if name in {TRAJECTORY, RELATIVE, IMU_RATE}:
         return lambda line: _tum_stamp(line) <= last_stamp_ns
-    return lambda line: not line[:1].isdigit() or int(line.split(b",")[0]) <= last_stamp_ns
+    return lambda line: not line[:1].isdigit() or _csv_stamp(line) <= last_stamp_ns
 
 
 def _tum_stamp(line: bytes) -> int:
     """Stamp of a line of a TUM file [ns]."""
-    value = parse_number(line.split()[0].decode())
-    return to_ns(value, NS_PER_S) if value is not None else 0
+    word = (line.split() or [b""])[0].decode("ascii", errors="replace")
+    value = parse_number(word)
+    if value is None:
+        raise DatasetError(f"{word!r} is no stamp of a pose, so the run cannot be continued.")
+    return to_ns(value, NS_PER_S)
+
+
+def _csv_stamp(line: bytes) -> int:
+    """Stamp of a line of a table [ns]."""
+    word = line.split(b",")[0].decode("ascii", errors="replace")
+    if not word.strip().isdecimal():
+        raise DatasetError(f"{word!r} is no stamp of a scan, so the run cannot be continued.")
+    return int(word)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import yaml
 
+from svnicp.config.build import load_yaml
 from svnicp.data.dataset import Finding
 from svnicp.errors import DatasetError
 
@@ -58,7 +59,7 @@ def read_kitti_notes(folder: Path) -> tuple[KittiNotes, Finding]:
     if not path.is_file():
         return BENCHMARK, BENCHMARK.finding("KITTI odometry layout")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = load_yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         content = None
     sensor = content.get("sensor", "") if isinstance(content, Mapping) else None

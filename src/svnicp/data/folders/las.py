@@ -55,7 +55,8 @@ def read_las_scan(path: Path) -> ScanCloud:
         return ScanCloud(np.empty((0, 3)))
     records = np.frombuffer(data, record, count=num_points, offset=start)
     scale, shift = np.array(struct.unpack_from("<6d", data, 131)).reshape(2, 3)
-    points = records["xyz"] * scale + shift
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is left out below
+        points = records["xyz"] * scale + shift
     if time_offset is None:
         return finite_scan(points)
     return finite_scan(points, records["time"].copy(), "gps_time")

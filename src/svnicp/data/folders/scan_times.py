@@ -24,7 +24,7 @@ from svnicp.data.stamps import (
     to_ns,
 )
 from svnicp.data.text_rows import COMMENT, Row, read_lines
-from svnicp.errors import DatasetError
+from svnicp.errors import DatasetError, InputError
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def read_stamps(path: Path) -> tuple[list[str], Integers, str]:
     values = [_value(row) for row in rows]
     unit = time_unit(sorted(values), SCAN_PERIOD_S)
     named = [row.words[0] for row in rows if len(row.words) == 2]
-    stamps_ns = np.array([to_ns(value, unit.ns) for value in values], dtype=np.int64)
+    stamps_ns = np.array([row.stamp_ns(len(row.words) - 1, unit.ns) for row in rows], np.int64)
     return named, stamps_ns, f"{unit.name} ({unit.evidence})"
 
 
@@ -138,7 +138,10 @@ def _from_names(paths: list[Path]) -> TimedFiles | None:
     step = float(np.median(np.diff([float(number) for number in numbers])))
     if not since_1970 and (float(numbers[0]) < 1e6 or step <= 10.0):
         return None  # a running number
-    stamps_ns = np.array([to_ns(number, unit.ns) for number in numbers], dtype=np.int64)
+    try:
+        stamps_ns = np.array([to_ns(number, unit.ns) for number in numbers], dtype=np.int64)
+    except InputError:
+        return None  # no times at all
     evidence = f"{unit.evidence}; a times.txt beside them would be taken instead"
     finding = Finding("scan times", f"file names in {unit.name}", evidence)
     return TimedFiles([paths[place] for place in order], stamps_ns, (finding,))

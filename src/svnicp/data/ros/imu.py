@@ -73,7 +73,8 @@ def acceleration_unit(readings: Sequence[ImuSample], given: ImuUnit | None) -> A
     """Unit of accelerations, from the readings of the first second or as it is given."""
     if not readings:
         return AccelerationUnit(given or "m/s^2", evidence="there are no samples")
-    lengths = np.linalg.norm([reading.linear_acceleration for reading in readings], axis=1)
+    with np.errstate(over="ignore"):  # an absurd length is infinite
+        lengths = np.linalg.norm([reading.linear_acceleration for reading in readings], axis=1)
     length = float(np.median(lengths))
     evidence = f"median length {length:.3g} over the first {len(readings)} samples"
 

@@ -87,6 +87,8 @@ def open_lidar(topic: Topic, first: Sequence[RawMessage], options: RosBagOptions
     DatasetError
         If none of them can be read, or not with the options that are given.
     """
+    if not first:
+        raise DatasetError(f"{topic.name} has no message that can be read; record it again.")
     openers = {POINT_CLOUD2: _open_point_cloud2, VELODYNE_SCAN: _open_velodyne}
     try:
         stream = openers.get(topic.msgtype, _open_livox)(first, options)
