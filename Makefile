@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ENV_STAMP := $(VENV)/.installed-test
 CHECK_STAMP := $(VENV)/.installed-check
 BENCH_STAMP := $(VENV)/.installed-bench
+DEMO_STAMP := $(VENV)/.installed-demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -19,9 +20,11 @@ BENCH_STAMP := $(VENV)/.installed-bench
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(ENV_STAMP): pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
+
+$(ENV_STAMP): pyproject.toml | $(BIN)/python
 	$(PIP) install --editable . --group test
 	@touch $@
 
@@ -33,12 +36,16 @@ $(BENCH_STAMP): $(ENV_STAMP)
 	$(PIP) install --group bench
 	@touch $@
 
+$(DEMO_STAMP): pyproject.toml | $(BIN)/python
+	$(PIP) install --editable ".[report]"
+	@touch $@
+
 .PHONY: env
 env: $(ENV_STAMP) ## Create .venv with the package (editable) and what the tests need
 
 .PHONY: demo
-demo: env ## Register simulated scans and write a report to out/demo
-	$(BIN)/svnicp demo --out out/demo
+demo: $(DEMO_STAMP) ## Odometry over a simulated minute; writes out/demo/report.html
+	$(BIN)/svnicp demo --out out/demo --overwrite
 
 .PHONY: test
 test: env ## Run the tests

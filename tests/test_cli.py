@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -334,23 +333,3 @@ def test_closed_pipe_is_no_traceback(clouds):
         )
     assert run.returncode == CLOSED_PIPE
     assert "Error" not in run.stderr
-
-
-def test_demo_writes_a_report_that_needs_nothing_else(tmp_path):
-    """The demo ends with the path of a small page without scripts or links, and a picture."""
-    out = tmp_path / "new" / "demo"
-    run = svnicp("demo", "--out", str(out), "--seed", "2")
-    assert run.returncode == 0, run.stderr
-    report, scene = out / "report.html", out / "scene.svg"
-    assert run.stdout.splitlines()[-1] == str(report)
-    assert sorted(out.iterdir()) == [report, scene]
-    text = report.read_text(encoding="utf-8")
-    assert len(text) < 1_000_000
-    assert f"svnicp demo --out {out} --seed 2" in text
-    assert "Room" in text
-    assert "translation along the source&#x27;s x axis" in text
-    assert "weak: translation along the source's x axis" in run.stdout
-    for reference in ("<script", "<link", "src=", "href=", "url(", "@import"):
-        assert reference not in text
-    assert ET.fromstring(scene.read_text(encoding="utf-8")).tag.endswith("svg")
-    assert "nan" not in scene.read_text(encoding="utf-8")

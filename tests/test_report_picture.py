@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawn(made: MadeRun, folder: Path) -> dict[str, list[str]]:
     """Return the paths of a picture by their class, and its words as the class ``text``."""
-    root = ElementTree.fromstring(run_picture(read_series(made.write(folder)), "A <run>"))
+    root = ElementTree.fromstring(run_picture(read_series(made.write(folder))))
     found: dict[str, list[str]] = {"text": [one.text or "" for one in root.iter(f"{SVG}text")]}
     for path in root.iter(f"{SVG}path"):
         found.setdefault(path.get("class", ""), []).append(path.get("d", ""))
@@ -33,7 +33,7 @@ def drawn(made: MadeRun, folder: Path) -> dict[str, list[str]]:
 
 def test_the_picture_says_sigma_and_error_at_the_end(tmp_path: Path):
     """Along the way, which is the body's x, stand the stated sigma and the true error."""
-    made = MadeRun()
+    made = MadeRun(name="a <run>")
     found = drawn(made, tmp_path)
     error_mm = 1e3 * abs(made.errors[-1, 0])
     (words,) = [text for text in found["text"] if "true error" in text and "at the end" in text][:1]
@@ -41,7 +41,7 @@ def test_the_picture_says_sigma_and_error_at_the_end(tmp_path: Path):
     assert_allclose(stated, 1e3 * SIGMAS[0], rtol=0.05)
     assert_allclose(true, error_mm, atol=2.0)
     assert len(found["error"]) == len(found["sigma"]) == len(found["three"]) == 2
-    assert "A <run>" in found["text"]
+    assert any(text.startswith("a <run>: 12 m in 6 s") for text in found["text"])
     assert found["ellipse"]
     assert found["truth"]
 

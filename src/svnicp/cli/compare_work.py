@@ -156,14 +156,14 @@ class Comparison:
         """Write the dataset to disk, and let ours compile what is not compiled yet."""
         contest = entries[0].contest
         bar.begin(f"{contest.name}: reading", contest.num_scans)
-        about = write_spool(contest.dataset, spool, contest.options, _checked(stop, bar.advance))
+        about = write_spool(contest.dataset, spool, contest.options, checked(stop, bar.advance))
         if contest.truth is not None:
             path = self._command.out / contest.name / "ground_truth.tum"
             write_tum(path, contest.truth.trajectory)
         for entry in entries:
             if entry.peer in OURS:
                 bar.begin(f"{contest.name}: warming up {entry.label}", None)
-                run_peer(entry.peer, WARM_UP, spool, 600.0, _checked(stop, bar.at))
+                run_peer(entry.peer, WARM_UP, spool, 600.0, checked(stop, bar.at))
         return about
 
     def _row(
@@ -173,7 +173,7 @@ class Comparison:
         """Run one method and keep what it gave."""
         bar.begin(f"{entry.contest.name}: {entry.label}", about.num_scans)
         limit_s = self._limit_s(about.num_scans)
-        outcome = run_peer(entry.peer, entry.configuration, spool, limit_s, _checked(stop, bar.at))
+        outcome = run_peer(entry.peer, entry.configuration, spool, limit_s, checked(stop, bar.at))
         row = judge(entry.empty(outcome.status), outcome, entry.contest.truth, about.num_scans)
         store.keep(row, outcome.run, entry.key, limit_s)
         bar.on_row(row)
@@ -221,7 +221,7 @@ def _not_run(entry: Entry) -> Row:
     return entry.empty(NEEDS_IMU)
 
 
-def _checked(stop: Stop, then: Callable[..., None]) -> Callable[..., None]:
+def checked(stop: Stop, then: Callable[..., None]) -> Callable[..., None]:
     """A callback that ends everything if Ctrl-C was pressed."""
 
     def look(*values: int) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""``svnicp demo``: its options; the work is in ``demo_run``."""
+"""``svnicp demo``: its options; the work is in ``demo_run`` and ``demo_one_scan``."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,13 +9,19 @@ from typing import Annotated
 
 from svnicp.cli.arguments import UsageError, option, parse
 
+SEED = 200
+"""The first of the test seeds: nothing was fitted on it."""
+SCENARIO = "long_corridor"
+
 DESCRIPTION = """\
-Simulate a LiDAR in a room and in a bare corridor, register a scan in each, compare the error with
-the uncertainty that the registration states, and write a report to open in a browser.
+Simulate a minute in a long corridor with LiDAR and IMU, run odometry over it, compare it with the
+truth (and with kiss-icp on the same scans, if that is installed), and write a report to look at.
+The folder is that of a run, so all that reads runs reads it. Needs: pip install "svnicp[report]".
 
 examples:
   svnicp demo
-  svnicp demo --seed 3 --out out/demo
+  svnicp demo --out out/demo --seed 3 --duration 20
+  svnicp demo --one-scan --out out/one
 """
 
 
@@ -23,9 +30,17 @@ class DemoCommand:
     """What ``svnicp demo`` is asked to do."""
 
     out: Annotated[Path, option("DIR")] = Path("svnicp-demo")
-    """Folder for report.html and scene.svg; svnicp-demo if left out."""
-    seed: Annotated[int, option("N")] = 0
-    """Seed of the noise and of the guesses."""
+    """Folder for the files of the run and report.html; svnicp-demo if left out."""
+    seed: Annotated[int, option("N")] = SEED
+    """Seed of clutter, motion, biases, noise and particles."""
+    duration: Annotated[float, option("S")] = 60.0
+    """Seconds to simulate."""
+    overwrite: Annotated[bool, option()] = False
+    """Replace a run that is in the folder."""
+    resume: Annotated[bool, option()] = False
+    """Go on with a demo that was interrupted."""
+    one_scan: Annotated[bool, option()] = False
+    """Instead, register a single scan in a room and in a bare corridor, and draw one_scan.svg."""
     quiet: Annotated[bool, option()] = False
     """Print only where the report is."""
     debug: Annotated[bool, option()] = False
@@ -37,6 +52,13 @@ def main(words: Sequence[str]) -> int:
     command = parse(DemoCommand, "svnicp demo", DESCRIPTION, words)
     if command.seed < 0:
         raise UsageError(f"--seed must not be negative, got {command.seed}.")
+    if command.resume and command.overwrite:
+        raise UsageError("give either --resume or --overwrite, not both.")
+    if command.one_scan:
+        from svnicp.cli.demo_one_scan import run as one_scan  # noqa: PLC0415
+
+        return one_scan(command)
     from svnicp.cli.demo_run import run  # noqa: PLC0415
 
-    return run(command)
+    kept = [word for word in words if word not in {"--resume", "--overwrite"}]
+    return run(command, shlex.join(["svnicp", "demo", *kept]))

@@ -1,89 +1,90 @@
 # SPDX-License-Identifier: MIT
-"""The work of ``svnicp demo``: two experiments, a table, a picture and a report."""
+"""The work of ``svnicp demo``: the run of a minute, a peer on the same scans, a table, a report.
+
+It is ``svnicp run``, ``svnicp compare`` and ``svnicp report`` one after the other, with a table
+that is short enough for a first look. The exit code is that of the run.
+"""
 
 import shlex
 import sys
-from collections.abc import Iterable
+from pathlib import Path
 
+import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from svnicp import __version__
-from svnicp.cli import show
-from svnicp.cli.demo import DemoCommand
-from svnicp.cli.demo_report import page, picture
-from svnicp.cli.demo_scenes import (
-    NUM_RINGS,
-    PRIOR_STD_DEG,
-    PRIOR_STD_M,
-    RANGE_NOISE_M,
-    SCENE_NAMES,
-    Experiment,
-    perform,
-)
-from svnicp.cli.exit_codes import NOT_OK
-from svnicp.cli.output_files import make_folder, write_text
+from svnicp.cli import exit_codes, show
+from svnicp.cli.demo import SCENARIO, DemoCommand
+from svnicp.cli.demo_peer import peer_row
+from svnicp.cli.demo_table import demo_table
+from svnicp.cli.output_files import write_text
 from svnicp.cli.progress import patience
-from svnicp.cli.wording import (
-    NEES_RANGE,
-    TANGENT_AXES,
-    tangent_in_words,
-    time_in_words,
-    weak_direction_in_words,
-)
+from svnicp.cli.report import opener
+from svnicp.cli.run import RunCommand
+from svnicp.cli.run_inputs import run_inputs
+from svnicp.cli.run_summary import summarise
+from svnicp.cli.run_work import Ran, exit_code, nothing_to_show, perform
+from svnicp.evaluation import read_run
+from svnicp.extras import require
+from svnicp.peers.row import Row
+from svnicp.recording.run_files import REPORT
+from svnicp.report.page import page, plotly_script
+from svnicp.report.run_series import RunSeries, read_series
+from svnicp.report.summary import summary
+from svnicp.report.timing_section import total_seconds
 
 
-def run(command: DemoCommand) -> int:
-    """Simulate, register, print and write; returns the exit code."""
-    make_folder(command.out)
-    with patience(show.console(sys.stderr, quiet=command.quiet), "simulating and registering"):
-        experiments = [perform(name, command.seed) for name in SCENE_NAMES]
-    line = shlex.join(["svnicp", "demo", "--out", str(command.out), "--seed", str(command.seed)])
-    report = command.out / "report.html"
-    write_text(command.out / "scene.svg", picture(experiments))
-    write_text(report, page(experiments, line, __version__))
-    _print(show.console(sys.stdout, quiet=command.quiet), experiments)
-    print(report)
-    return 0 if all(experiment.result.status.ok for experiment in experiments) else NOT_OK
+def run(command: DemoCommand, command_line: str) -> int:
+    """Simulate, run, compare, print and write; returns the exit code."""
+    plotly = plotly_script()
+    require("evo", "report", "The demo")
+    told = show.console(sys.stderr, quiet=command.quiet)
+    running, line = run_command(command)
+    inputs = run_inputs(running)
+    told.print(f"1 of 3: a simulated corridor, LiDAR and IMU; the same as: {line}")
+    ran = perform(running, inputs, line, told)
+    if not ran.finished:
+        told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
+    if ran.num_estimates == 0:
+        return nothing_to_show(inputs, ran)
+    if not ran.finished:
+        return exit_codes.INTERRUPTED
+    told.print("2 of 3: kiss-icp on the same scans")
+    beside = peer_row(inputs, told)
+    told.print("3 of 3: the report")
+    with patience(told, "writing the report"):
+        series = read_series(ran.path)
+        write_text(ran.path / REPORT, page(series, plotly))
+    _print(show.console(sys.stdout, quiet=command.quiet), series, beside, ran)
+    print(f"look at it with: {opener()} {shlex.quote(str(ran.path / REPORT))}")
+    return exit_code(ran, summarise(read_run(ran.path)), told)
 
 
-def _print(console: Console, experiments: list[Experiment]) -> None:
-    """Print errors against sigmas, and what each result says of itself."""
-    console.print(
-        f"simulated LiDAR with {NUM_RINGS} rings and {1e3 * RANGE_NOISE_M:.0f} mm range noise; "
-        f"guess good to {1e3 * PRIOR_STD_M:.0f} mm and {PRIOR_STD_DEG:.0f} deg"
-    )
+def run_command(command: DemoCommand) -> tuple[RunCommand, str]:
+    """Return the run of a demo, and the line that makes the same run without the demo."""
+    running = RunCommand(
+        data=(Path(SCENARIO),), out=command.out, seed=command.seed, duration=command.duration,
+        map=True, overwrite=command.overwrite, resume=command.resume, quiet=command.quiet,
+    )  # fmt: skip
+    words = ["svnicp", "run", SCENARIO, "--seed", str(command.seed)]
+    words += ["--duration", f"{command.duration:g}", "--map", "--out", str(command.out)]
+    return running, shlex.join(words)
+
+
+def _print(console: Console, series: RunSeries, beside: Row, ran: Ran) -> None:
+    """Print the table, what is weak, and what is missing."""
     console.print()
-    console.print(_table(experiments))
-    low, high = NEES_RANGE
-    console.print(f"NEES: 6 is expected, and {low} to {high} in 95 of 100 runs")
+    console.print(demo_table(series, beside, _mean_seconds(series, ran)))
     console.print()
-    for experiment in experiments:
-        status = experiment.result.status
-        console.print(f"{experiment.title}: {status.name}", style="green" if status.ok else "red")
-        for weak in experiment.result.weak_directions:
-            console.print(f"  weak: {weak_direction_in_words(weak)}", style="yellow")
+    console.print(summary(series).verdict)
+    if beside.note:
+        console.print(f"{beside.label} is {beside.status}: {beside.note}", style="dim")
     console.print()
 
 
-def _table(experiments: list[Experiment]) -> Table:
-    """Return a row per axis, and error and sigma for each scene."""
-    table = show.plain_table()
-    table.add_column("")
-    for experiment in experiments:
-        table.add_column(f"{experiment.title}: error", justify="right")
-        table.add_column("sigma", justify="right")
-    for index, axis in enumerate(TANGENT_AXES):
-        cells: list[str] = []
-        for experiment in experiments:
-            cells.append(tangent_in_words(index, experiment.error[index]))
-            cells.append(tangent_in_words(index, experiment.result.sigmas[index]))
-        table.add_row(axis, *cells)
-    table.add_row("NEES", *_spread(f"{experiment.nees:.1f}" for experiment in experiments))
-    table.add_row("time", *_spread(time_in_words(experiment.seconds) for experiment in experiments))
-    return table
-
-
-def _spread(values: Iterable[str]) -> list[str]:
-    """Return one value per scene, each followed by an empty cell."""
-    return [cell for value in values for cell in (value, "")]
+def _mean_seconds(series: RunSeries, ran: Ran) -> float | None:
+    """Mean time per scan [s], without those during which something was compiled."""
+    if not series.scans.stages:
+        return None
+    stamps_ns = read_run(ran.path).trajectory.stamps_ns
+    seconds = total_seconds(series.scans)[~np.isin(stamps_ns, list(ran.slowed_ns))]
+    return float(seconds.mean()) if len(seconds) else None

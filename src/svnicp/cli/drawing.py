@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Hand-written SVG of one demo experiment: from above, the posterior close up, errors in sigmas.
 
-A panel is a size and the elements inside; ``demo_report`` puts panels into a page or a picture.
+A panel is a size and the elements inside; ``demo_picture`` puts panels into a picture.
 Colours are the CSS variables of ``STYLE``, which follows the reader's dark or light mode.
 """
 

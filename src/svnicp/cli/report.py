@@ -56,7 +56,7 @@ def _run(command: ReportCommand) -> int:
     from svnicp.data.trajectory_files import read_trajectory  # noqa: PLC0415
     from svnicp.errors import DatasetError  # noqa: PLC0415
     from svnicp.recording.run_files import REPORT  # noqa: PLC0415
-    from svnicp.report.page import page, plotly_script, run_name  # noqa: PLC0415
+    from svnicp.report.page import page, plotly_script  # noqa: PLC0415
     from svnicp.report.picture import run_picture  # noqa: PLC0415
     from svnicp.report.run_series import read_series  # noqa: PLC0415
 
@@ -72,8 +72,7 @@ def _run(command: ReportCommand) -> int:
         series = read_series(command.run, truth)
         write_text(path, page(series, plotly))
         if command.picture is not None:
-            title = run_name(series.description)
-            write_text(command.picture, run_picture(series, title))
+            write_text(command.picture, run_picture(series))
     out = show.console(sys.stdout, quiet=command.quiet)
     out.print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
     if command.picture is not None:

@@ -20,6 +20,7 @@ from svnicp.report.map_section import (
     stretch,
 )
 from svnicp.report.numbers import Unit, length, length_unit
+from svnicp.report.page import run_name
 from svnicp.report.run_series import RunSeries, Scans
 from svnicp.report.svg import Frame, document, panel, text
 
@@ -38,16 +39,9 @@ REACH_M = 5.0
 SURE, BETWEEN, UNSURE = np.array([[11, 98, 168], [157, 143, 192], [232, 96, 28]])
 
 
-def run_picture(series: RunSeries, title: str) -> str:
-    """Return the picture of a run as SVG.
-
-    Parameters
-    ----------
-    series
-        The run, from ``read_series``.
-    title
-        What stands above it.
-    """
+def run_picture(series: RunSeries) -> str:
+    """Return the picture of a run, from ``read_series``, as SVG."""
+    title = _title(series)
     scans = series.scans.every(max(1, math.ceil(len(series.scans) / MOST_POINTS)))
     extent = drawn_extent(series)
     width_m, height_m = extent[1] - extent[0]
@@ -166,6 +160,14 @@ def _ellipses(scans: Scans, position_cov: Covariance, factor: int, frame: Frame)
         )
         for place in places
     )
+
+
+def _title(series: RunSeries) -> str:
+    """What it is a picture of."""
+    described = series.description
+    sensors = "LiDAR and IMU" if described.more.get("imu") else "LiDAR"
+    seconds = float(series.scans.seconds[-1])
+    return f"{run_name(described)}: {series.path_m:.0f} m in {seconds:.0f} s, {sensors}"
 
 
 def _key(series: RunSeries) -> str:
