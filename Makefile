@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 ENV_STAMP := $(VENV)/.installed-test
 CHECK_STAMP := $(VENV)/.installed-check
 BENCH_STAMP := $(VENV)/.installed-bench
+DOCS_STAMP := $(VENV)/.installed-docs
 DEMO_STAMP := $(VENV)/.installed-demo
 
 .DEFAULT_GOAL := help
@@ -40,6 +41,10 @@ $(DEMO_STAMP): pyproject.toml | $(BIN)/python
 	$(PIP) install --editable ".[report]"
 	@touch $@
 
+$(DOCS_STAMP): $(ENV_STAMP)
+	$(PIP) install --group docs
+	@touch $@
+
 .PHONY: env
 env: $(ENV_STAMP) ## Create .venv with the package (editable) and what the tests need
 
@@ -62,6 +67,11 @@ check: $(CHECK_STAMP) ## Lint, formatting, types, and the one-way import rule
 format: $(CHECK_STAMP) ## Rewrite the sources the way `make check` wants them
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
+
+.PHONY: docs
+docs: $(DOCS_STAMP) ## Build the documentation into out/site; open index.html there
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo out/site/index.html
 
 .PHONY: bench
 bench: $(BENCH_STAMP) ## Measure registration against a peer in the same run

@@ -42,13 +42,15 @@ def main(words: list[str], commands: Mapping[str, str]) -> int:
     """Print the script for the shell that is named; returns the exit code."""
     if len(words) != 1 or words[0] not in SHELLS:
         raise UsageError(f"--completion needs one shell: {', '.join(SHELLS)}.")
-    taken = {name: [_with_choices(name, one) for one in _interface(name)] for name in commands}
+    taken = {
+        name: [_with_choices(name, one) for one in command_interface(name)] for name in commands
+    }
     script = _fish(taken, commands) if words[0] == "fish" else _bash(taken)
     print(f"{ZSH if words[0] == 'zsh' else ''}{script}", end="")
     return 0
 
 
-def _interface(command: str) -> list[Argument]:
+def command_interface(command: str) -> list[Argument]:
     """Return what a command takes, from the only dataclass that its module defines."""
     module = importlib.import_module(f"svnicp.cli.{command}")
     (found,) = (

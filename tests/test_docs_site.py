@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The documentation site builds without a warning, and its pages are true to the package."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import svnicp
+from svnicp.cli import __main__ as cli
+from svnicp.cli.completion import command_interface
+from svnicp.config.parameter_page import parameter_page
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.name for page in DOCS.glob("*.md"))
+SHELL_BLOCK = re.compile(r"^```(?:sh|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LOADED = re.compile(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"?(https?:[^\"\s>]+)")
+
+
+def text(page: str) -> str:
+    """Return a page of docs/."""
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("mkdocs") is None
+    or importlib.util.find_spec("material") is None
+    or importlib.util.find_spec("mkdocstrings") is None,
+    reason="the site needs mkdocs-material and mkdocstrings: pip install --group docs",
+)
+def test_the_site_builds_without_warnings_and_loads_nothing_from_elsewhere(tmp_path: Path):
+    """Strict mode passes, every page is there, and no page asks another server for anything."""
+    run = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    built = {page.stem for page in tmp_path.glob("*.html")}
+    assert {Path(page).stem for page in PAGES} | {"examples", "changelog", "contributing"} <= built
+    for page in tmp_path.glob("*.html"):
+        assert LOADED.findall(page.read_text(encoding="utf-8")) == [], page.name
+    assert 'id="gtsam_pose_graph"' in (tmp_path / "examples.html").read_text(encoding="utf-8")
+
+
+def test_the_page_of_parameters_is_up_to_date():
+    """The committed page is what the dataclasses make of it."""
+    assert text("parameters.md") == parameter_page(), (
+        "run python -m svnicp.config.parameter_page > docs/parameters.md"
+    )
+
+
+def test_every_parameter_has_a_sentence():
+    """No field of the configuration is missing on the page."""
+    values = svnicp.Config().to_dict()
+    page = text("parameters.md")
+    for stage, parameters in values.items():
+        table = page.split(f"\n## {stage}\n")[1].split("\n## ")[0]
+        assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == set(parameters)
+
+
+def test_the_reference_has_every_public_name():
+    """What ``svnicp`` exports is on the page of the API."""
+    shown = {line.rsplit(".", 1)[1] for line in text("api.md").splitlines() if line[:3] == ":::"}
+    assert set(svnicp.__all__) - shown == {"__version__"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if SHELL_BLOCK.search(text(page))])
+def test_commands_on_the_pages_exist(page: str):
+    """Every ``svnicp`` command in a shell block is one, and knows the options it is given."""
+    known = {name: {one.flag for one in command_interface(name)} for name in cli.COMMANDS}
+    for line in "\n".join(SHELL_BLOCK.findall(text(page))).splitlines():
+        for part in re.split(r"[|;&#()]", line.split("#")[0]):
+            words = part.split()
+            if words[:1] != ["svnicp"] or words[1] in {"--help", "--version", "--completion"}:
+                continue
+            assert words[1] in known, line
+            assert {word for word in words if word[:2] == "--"} <= known[words[1]], line
+
+
+def test_every_picture_has_its_command():
+    """Below each picture of the page on how it works stands the command that draws it."""
+    blocks = text("how-it-works.md").split("\n\n")
+    pictures = [number for number, block in enumerate(blocks) if block.startswith("![")]
+    assert len(pictures) >= 3
+    for number in pictures:
+        name = re.search(r"images/(\w+)\.svg", blocks[number])
+        assert name is not None
+        assert name[1] in blocks[number + 1]
+        assert re.fullmatch(r"`(python docs/draw_pictures\.py|svnicp) .*`", blocks[number + 1])
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch, capsys):
+    """The Python of the tutorial prints poses, and reads what a run has written."""
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([*"run room --no-imu --duration 0.5 --out corridor --quiet".split()]) == 0
+    first, second = PYTHON_BLOCK.findall(text("tutorial.md"))
+    exec(compile(first, "tutorial.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("first ")
+    exec(compile(second, "tutorial.md", "exec"), {})
+    assert "poses; largest sigma" in capsys.readouterr().out
