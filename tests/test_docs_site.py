@@ -99,7 +99,8 @@ def test_every_picture_has_its_command():
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch, capsys):
     """The Python of the tutorial prints poses, and reads what a run has written."""
     monkeypatch.chdir(tmp_path)
-    assert cli.main([*"run room --no-imu --duration 0.5 --out corridor --quiet".split()]) == 0
+    short = ["--no-imu", "--duration", "0.5", "--quiet"]
+    assert cli.main(["run", "room", "--out", "corridor", *short]) == 0
     first, second = PYTHON_BLOCK.findall(text("tutorial.md"))
     exec(compile(first, "tutorial.md", "exec"), {})
     assert capsys.readouterr().out.startswith("first ")
