@@ -26,6 +26,7 @@ studies:
   claims       every claim of the paper: holds, or not, with the number
   calibration  whether covariances keep their word, beside the baselines
   absolute     whether ends of runs lie inside the absolute covariance
+  faults       sensors, clocks, disks and power that fail: what happens then
   report       results.md from all studies in a folder
 
 examples:
@@ -37,7 +38,7 @@ examples:
 
 Name = Literal[
     "table1", "table2", "ablation", "kl-nne", "figures", "claims", "calibration", "absolute",
-    "report",
+    "faults", "report",
 ]  # fmt: skip
 
 
@@ -46,8 +47,8 @@ class StudyCommand:
     """What ``svnicp study`` is asked to do."""
 
     study: Annotated[Name, tyro.conf.Positional, option("STUDY")]
-    """Which one: table1, table2, ablation, kl-nne, figures, claims, calibration, absolute; or
-    report."""
+    """Which one: table1, table2, ablation, kl-nne, figures, claims, calibration, absolute,
+    faults; or report."""
     folder: Annotated[Path | None, tyro.conf.Positional, option("OUT")] = None
     """Folder of the studies; only for report."""
     preset: Annotated[Literal["default", "paper", "both"], option("NAME")] = "both"

@@ -3,6 +3,7 @@
 
 from svnicp.studies import ablation, absolute, calibration, claims, figures, kl_nne
 from svnicp.studies.ape_tables import TABLE1, TABLE2
+from svnicp.studies.faults import study as faults
 from svnicp.studies.plan import Study
 
 STUDIES: dict[str, Study] = {
@@ -16,6 +17,7 @@ STUDIES: dict[str, Study] = {
         kl_nne.STUDY,
         ablation.STUDY,
         figures.STUDY,
+        faults.STUDY,
     )
 }
 """Every study by name."""

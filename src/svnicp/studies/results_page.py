@@ -47,6 +47,7 @@ TITLES = {
     "kl-nne": "Against Monte Carlo",
     "ablation": "Number of particles",
     "figures": "Figures",
+    "faults": "Faults on purpose",
 }
 
 
