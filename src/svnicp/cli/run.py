@@ -26,6 +26,7 @@ examples:
   svnicp run drive.bag --variant svn+fixed --preset paper --out out/drive
   svnicp run drive.bag --no-imu --set odometry.map_radius_m=50 --out out/near
   svnicp run corridor.mcap --out out/corridor --resume
+  svnicp run corridor.mcap --view
 """
 
 
@@ -80,6 +81,14 @@ class RunCommand(DataFlags):
     """Write the poses between scans, one for each IMU reading, as imu_rate.tum."""
     keep_particles: Annotated[bool, option()] = False
     """Write the particles of every scan as particles.npz."""
+    view: Annotated[Literal["window", "web"] | None, option("[web]")] = None
+    """Show the run as it goes in rerun's viewer: in a window, or with web on a page."""
+    view_host: Annotated[str | None, option("ADDRESS")] = None
+    """Address to serve the page on, 127.0.0.1 if left out: this machine only."""
+    view_port: Annotated[int, option("N")] = 9090
+    """Port of the page; its data come from the next one."""
+    save_view: Annotated[Path | None, option("FILE")] = None
+    """Write what the viewer shows to an .rrd file, for rerun FILE."""
     save_every: Annotated[int, option("N")] = 50
     """Scans between two saved states, from which a killed run can be resumed."""
     json: Annotated[str | None, option("FILE")] = None
@@ -92,7 +101,7 @@ class RunCommand(DataFlags):
 
 def main(words: Sequence[str]) -> int:
     """Run the command with the words after its name; returns the exit code."""
-    command = parse(RunCommand, "svnicp run", DESCRIPTION, words)
+    command = parse(RunCommand, "svnicp run", DESCRIPTION, with_view_named(words))
     for message in contradictions(command):
         raise UsageError(message)
     from svnicp.cli.run_work import run  # noqa: PLC0415
@@ -132,8 +141,22 @@ def contradictions(command: RunCommand) -> list[str]:
         f"--seed must not be negative, got {command.seed}.": command.seed < 0,
         "--max-scans must be at least 1.": command.max_scans is not None and command.max_scans < 1,
         "--save-every must be at least 1.": command.save_every < 1,
+        "--view-host is about a page; say --view web.": (
+            command.view_host is not None and command.view != "web"
+        ),
+        "--view-port must be between 1 and 65534.": not 1 <= command.view_port <= 65534,
     }
     return [message for message, wrong in checks.items() if wrong]
+
+
+def with_view_named(words: Sequence[str]) -> list[str]:
+    """Write ``--view`` alone as ``--view window``, so that what follows may be data."""
+    out: list[str] = []
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        out.append(word)
+        if word == "--view" and following not in {"window", "web"}:
+            out.append("window")
+    return out
 
 
 def repeatable(words: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from svnicp.cli.run_inputs import RunInputs, default_folder, run_inputs
 from svnicp.cli.run_loop import Listener, Session, stop_on_interrupt
 from svnicp.cli.run_progress import RunProgress
 from svnicp.cli.run_summary import RunSummary, summarise, summary_table
+from svnicp.cli.run_view import viewing
 from svnicp.errors import DatasetError, SvnicpError
 from svnicp.evaluation import Evaluation, RunRecord, evaluate, read_run
 from svnicp.evaluation.truth_file import write_truth
@@ -49,16 +50,22 @@ class Ran:
 
 def run(command: RunCommand, command_line: str) -> int:
     """Run odometry over the data; returns the exit code."""
-    to_stdout = command.json == "-"
-    if command.json is not None and not to_stdout:
+    if command.json is not None and command.json != "-":
         check_writable(Path(command.json))
     told = show.console(sys.stderr, quiet=command.quiet)
     inputs = run_inputs(command)
-    ran = perform(command, inputs, command_line, told)
-    if not ran.finished:
-        told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
-    if ran.num_estimates == 0:
-        return nothing_to_show(inputs, ran)
+    with viewing(command, inputs, told) as listeners:
+        ran = perform(command, inputs, command_line, told, listeners)
+        if not ran.finished:
+            told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
+        if ran.num_estimates == 0:
+            return nothing_to_show(inputs, ran)
+        return _tell(command, inputs, ran, told)
+
+
+def _tell(command: RunCommand, inputs: RunInputs, ran: Ran, told: Console) -> int:
+    """Sum up a run, compare it with the truth, and write what was asked for."""
+    to_stdout = command.json == "-"
     record = read_run(ran.path)
     summary = summarise(record, ran.slowed_ns)
     out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)

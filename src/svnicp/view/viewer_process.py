@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Rerun's viewer as a process of its own, which listens where it is told to and may die alone.
+
+It is started by its own program, and not through the SDK, because only that can be kept to the
+loopback address.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+LOOPBACK = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::")
+START_S = 20.0
+"""A viewer that does not listen after this time will not [s]."""
+END_S = 5.0
+
+
+class ViewerError(Exception):
+    """A viewer cannot be started; the message says why."""
+
+
+class ViewerProcess:
+    """A viewer that runs, and listens for what is to be seen.
+
+    Parameters
+    ----------
+    options
+        Options of rerun's program.
+    host, port
+        Where it listens for data.
+
+    Raises
+    ------
+    ViewerError
+        If it does not come up.
+    """
+
+    def __init__(self, options: Sequence[str], host: str, port: int) -> None:
+        self._folder = TemporaryDirectory(prefix="svnicp-view-")
+        self._printed = Path(self._folder.name) / "printed.txt"
+        with self._printed.open("wb") as stream:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "rerun_cli", "--bind", host, "--port", str(port), *options],
+                stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                start_new_session=True, env={**os.environ, "NO_COLOR": "1", "RUST_LOG": "warn"},
+            )  # fmt: skip
+        self.address = near_address(host, port)
+        self._wait(near_host(host), port)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        """End it, if it still runs."""
+        if self.alive:
+            os.killpg(self._process.pid, 15) if hasattr(os, "killpg") else self._process.terminate()
+            try:
+                self._process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._folder.cleanup()
+
+    def last_words(self) -> str:
+        """Return the last line that it printed."""
+        text = self._printed.read_text(encoding="utf-8", errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines[-1][:160] if lines else "it said nothing"
+
+    def _wait(self, host: str, port: int) -> None:
+        """Wait until it listens."""
+        end = time.monotonic() + START_S
+        while self.alive and time.monotonic() < end:
+            try:
+                with socket.create_connection((host, port), 1.0):
+                    return
+            except OSError:
+                time.sleep(0.05)
+        words = self.last_words() if not self.alive else f"it does not listen on port {port}"
+        self.end()
+        raise ViewerError(words)
+
+
+def near_host(host: str) -> str:
+    """Return the address by which this machine reaches a host that listens there."""
+    return LOOPBACK if host in EVERYWHERE else host
+
+
+def near_address(host: str, port: int) -> str:
+    """Return where this machine sends its data to."""
+    return f"rerun+http://{bracketed(near_host(host))}:{port}/proxy"
+
+
+def bracketed(host: str) -> str:
+    """Return a host as it is written in an address."""
+    return f"[{host}]" if ":" in host else host
+
+
+def free_port(host: str = LOOPBACK) -> int:
+    """Return a port on which nobody listens now."""
+    with socket.create_server((host, 0), family=_family(host)) as server:
+        return int(server.getsockname()[1])
+
+
+def check_free(host: str, *ports: int) -> None:
+    """Raise a ViewerError if one of these ports cannot be listened on."""
+    for port in ports:
+        try:
+            socket.create_server((host, port), family=_family(host)).close()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise ViewerError(f"port {port} on {host} cannot be used ({reason})") from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
