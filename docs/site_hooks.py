@@ -55,10 +55,21 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     return _EXAMPLE.sub(lambda found: f"](examples.md#{found[1]})", markdown)
 
 
+def on_post_page(output: str, **_: object) -> str:
+    """Take our own worker for pages on the disk, where the theme would load one from elsewhere."""
+    return output.replace("https://unpkg.com/iframe-worker/shim", "file_search.js")
+
+
+def on_post_template(output_content: str, **_: object) -> str:
+    """Do the same for the page that is shown for a wrong address."""
+    return on_post_page(output_content)
+
+
 def examples_page() -> str:
     """Return a page of all programs in examples/: what each shows, and its code."""
     parts = [
-        "# Examples\n\nWhole programs, which the tests run. Each makes the data that it needs."
+        "---\nsearch: {boost: 0.3}\n---\n\n# Examples\n\n"
+        "Whole programs, which the tests run. Each makes the data that it needs."
     ]
     for path in sorted((ROOT / "examples").glob("*.py")):
         code = path.read_text(encoding="utf-8")

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import svnicp
+from browser import browser, browser_path
 from svnicp.cli import __main__ as cli
 from svnicp.cli.completion import command_interface
 from svnicp.config.parameter_page import parameter_page
 
+NEEDED = ("mkdocs", "material", "mkdocstrings")
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
@@ -28,25 +30,50 @@ def text(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("mkdocs") is None
-    or importlib.util.find_spec("material") is None
-    or importlib.util.find_spec("mkdocstrings") is None,
-    reason="the site needs mkdocs-material and mkdocstrings: pip install --group docs",
-)
-def test_the_site_builds_without_warnings_and_loads_nothing_from_elsewhere(tmp_path: Path):
-    """Strict mode passes, every page is there, and no page asks another server for anything."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the site, built with warnings as errors."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"the site needs {', '.join(missing)}: pip install --group docs")
+    folder = tmp_path_factory.mktemp("site")
     run = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT, capture_output=True, text=True, check=False,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
-    built = {page.stem for page in tmp_path.glob("*.html")}
+    return folder
+
+
+def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(site: Path):
+    """Strict mode passes, every page is there, and no page asks another server for anything."""
+    built = {page.stem for page in site.glob("*.html")}
     assert {Path(page).stem for page in PAGES} | {"examples", "changelog", "contributing"} <= built
-    for page in tmp_path.glob("*.html"):
+    for page in site.glob("*.html"):
         assert LOADED.findall(page.read_text(encoding="utf-8")) == [], page.name
-    assert 'id="gtsam_pose_graph"' in (tmp_path / "examples.html").read_text(encoding="utf-8")
+    assert 'id="gtsam_pose_graph"' in (site / "examples.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(browser_path() is None, reason="needs a browser: apt install chromium")
+def test_pages_on_the_disk_can_be_searched(site: Path, tmp_path: Path):
+    """In a real browser search finds pages without a server, and narrow windows do not overflow."""
+    with browser(tmp_path) as tab:
+        tab.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=400, height=900, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        tab.call("Page.navigate", url=(site / "scores.html").as_uri())
+        tab.wait("!!document.querySelector('.md-search__form')")
+        assert tab.run("document.documentElement.scrollWidth") == 400
+        tab.run("document.querySelector('label[for=__search]').click()")
+        tab.run("document.querySelector('.md-search__input').focus()")
+        tab.call("Input.insertText", text="robot_localization")
+        tab.wait("document.querySelectorAll('.md-search-result__link').length > 0")
+        found = tab.run("document.querySelector('.md-search-result__list').innerText")
+        assert "robot_localization" in found
+        assert tab.complaints() == []
+        assert [url for url in tab.requests() if not url.startswith(("file:", "data:"))] == []
 
 
 def test_the_page_of_parameters_is_up_to_date():
