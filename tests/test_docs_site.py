@@ -64,8 +64,8 @@ def test_pages_on_the_disk_can_be_searched(site: Path, tmp_path: Path):
             width=400, height=900, deviceScaleFactor=1, mobile=False,
         )  # fmt: skip
         tab.call("Page.navigate", url=(site / "scores.html").as_uri())
-        tab.wait("!!document.querySelector('.md-search__form')")
-        assert tab.run("document.documentElement.scrollWidth") == 400
+        tab.wait("document.readyState === 'complete'")
+        tab.wait("document.documentElement.scrollWidth === 400")
         tab.run("document.querySelector('label[for=__search]').click()")
         tab.run("document.querySelector('.md-search__input').focus()")
         tab.call("Input.insertText", text="robot_localization")
