@@ -33,7 +33,7 @@ def pack_points(voxels, voxel_size, indices, origin, precision):
     cap = voxels.offsets.shape[1]
     for n in range(len(indices)):
         for m in range(indices.shape[1]):
-            rows[n, m, 0:3] = np.inf
+            rows[n, m, 0] = rows[n, m, 1] = rows[n, m, 2] = np.inf
             if indices[n, m] == EMPTY:
                 continue
             voxel, slot = indices[n, m] // cap, indices[n, m] % cap
@@ -73,7 +73,7 @@ def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar
     place = (bx + T[0, 3], by + T[1, 3], bz + T[2, 3])
     for m in range(len(indices)):
         row = rows[m]
-        row[0:3] = np.inf
+        row[0] = row[1] = row[2] = np.inf
         if indices[m] == EMPTY:
             continue
         voxel, slot = indices[m] // cap, indices[m] % cap
@@ -87,7 +87,8 @@ def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
             _plane_row(plane, centre, beam, place, noise, row)
-            normal_cov[m] = plane[NORMAL_COV : NORMAL_COV + 6]
+            for i in range(6):
+                normal_cov[m, i] = plane[NORMAL_COV + i]
         elif non_planar == POINT:
             row[7] = _point_precision(voxels.moments[voxel, slot], noise)
 
@@ -163,8 +164,9 @@ def normal_noise_information(T, points, rows, normal_cov, chosen, normalised, ki
         for j in range(i):
             total[i, j] = total[j, i]
     turn = np.zeros((6, 6))
-    turn[:3, :3] = T[:3, :3]
-    turn[3:, 3:] = T[:3, :3]
+    for i in range(3):
+        for j in range(3):
+            turn[i, j] = turn[3 + i, 3 + j] = T[i, j]
     return transposed_product(turn, product(total, turn))
 
 

@@ -20,16 +20,31 @@ from svnicp.kernels.small import (
 @njit()
 def prior_terms(T_prior, precision, T_reference):
     """Hessian G'ΛG (6, 6) and slope G'Λe (6,) of a Gaussian prior seen from a reference pose."""
-    rotation = transposed_product(T_prior[:3, :3], T_reference[:3, :3])
-    distance = np.empty(6)
-    distance[:3] = transposed_applied(T_prior[:3, :3], T_reference[:3, 3] - T_prior[:3, 3])
-    distance[3:] = so3_log(rotation)
-    chain = np.zeros((6, 6))
-    chain[:3, :3] = rotation
-    chain[3:, 3:] = inverse3(so3_right_jacobian(distance[3:]))
+    rotation, distance, chain = np.zeros((3, 3)), np.zeros(6), np.zeros((6, 6))
+    for k in range(3):
+        for i in range(3):
+            distance[i] += T_prior[k, i] * (T_reference[k, 3] - T_prior[k, 3])
+            for j in range(3):
+                rotation[i, j] += T_prior[k, i] * T_reference[k, j]
+    turned = so3_log(rotation)
+    bent = inverse3(so3_right_jacobian(turned))
+    for i in range(3):
+        distance[3 + i] = turned[i]
+        for j in range(3):
+            chain[i, j] = rotation[i, j]
+            chain[3 + i, 3 + j] = bent[i, j]
     weighted = product(precision, chain)
     hessian = transposed_product(chain, weighted)
-    return 0.5 * (hessian + hessian.T), transposed_applied(weighted, distance)
+    _symmetrise(hessian)
+    return hessian, transposed_applied(weighted, distance)
+
+
+@njit()
+def _symmetrise(matrix):
+    """Replace a matrix by the mean of itself and its transpose."""
+    for i in range(len(matrix)):
+        for j in range(i):
+            matrix[i, j] = matrix[j, i] = 0.5 * (matrix[i, j] + matrix[j, i])
 
 
 @njit()
@@ -42,19 +57,23 @@ def seen_offsets(hessian, fake):
         for j in range(6):
             scaled[i, j] = hessian[i, j] * scale[i] * scale[j]
     values, vectors = symmetric_eigen(scaled)
-    root = np.sqrt(np.maximum(values, 1e-12 * values.max()))
-    # half half' = hessian: in the coordinates half' x the information is the identity.
+    largest = values[0]
+    for j in range(1, 6):
+        largest = max(largest, values[j])
+    # half' half = hessian: in the coordinates half x the information is the identity.
     half, whiten = np.empty((6, 6)), np.empty((6, 6))
-    for i in range(6):
-        for j in range(6):
-            half[i, j] = vectors[i, j] * root[j] / scale[i]
-            whiten[i, j] = vectors[i, j] * scale[i] / root[j]
+    for j in range(6):
+        root = np.sqrt(max(values[j], 1e-12 * largest))
+        for i in range(6):
+            half[j, i] = vectors[i, j] * root / scale[i]
+            whiten[i, j] = vectors[i, j] * scale[i] / root
     noise = transposed_product(whiten, product(fake, whiten))
-    shares, axes = symmetric_eigen(0.5 * (noise + noise.T))
+    _symmetrise(noise)
+    shares, axes = symmetric_eigen(noise)
     reliable = np.zeros((6, 6))
     for k in range(6):
         reliability = np.sqrt(min(max(1.0 - shares[k], 0.0), 1.0))
         for i in range(6):
             for j in range(6):
                 reliable[i, j] += reliability * axes[i, k] * axes[j, k]
-    return product(product(whiten, reliable), half.T)
+    return product(product(whiten, reliable), half)

@@ -68,7 +68,8 @@ def _steps(nodes):
         turns[n, 0] = factor * (relative[2, 1] - relative[1, 2])
         turns[n, 1] = factor * (relative[0, 2] - relative[2, 0])
         turns[n, 2] = factor * (relative[1, 0] - relative[0, 1])
-        moves[n] = nodes[n + 1, 9:] - nodes[n, 9:]
+        for i in range(3):
+            moves[n, i] = nodes[n + 1, 9 + i] - nodes[n, 9 + i]
     return turns, moves
 
 

@@ -13,6 +13,7 @@ from svnicp.kernels.njit import njit
 @njit()
 def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
     """Write ascending eigenvalues (3,) and eigenvectors as columns (3, 3) of a symmetric matrix."""
+    first, second, third = np.int64(0), np.int64(1), np.int64(2)  # literals: a copy for each
     for i in range(3):
         for j in range(3):
             vectors[i, j] = 1.0 if i == j else 0.0
@@ -20,13 +21,13 @@ def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
         off = xy * xy + xz * xz + yz * yz
         if not off > 1e-30 * (xx * xx + yy * yy + zz * zz):
             break
-        xx, yy, xy, xz, yz = _rotate(xx, yy, xy, xz, yz, vectors, 0, 1)
-        xx, zz, xz, xy, yz = _rotate(xx, zz, xz, xy, yz, vectors, 0, 2)
-        yy, zz, yz, xy, xz = _rotate(yy, zz, yz, xy, xz, vectors, 1, 2)
+        xx, yy, xy, xz, yz = _rotate(xx, yy, xy, xz, yz, vectors, first, second)
+        xx, zz, xz, xy, yz = _rotate(xx, zz, xz, xy, yz, vectors, first, third)
+        yy, zz, yz, xy, xz = _rotate(yy, zz, yz, xy, xz, vectors, second, third)
     values[0], values[1], values[2] = xx, yy, zz
-    _swap_if_descending(values, vectors, 0, 1)
-    _swap_if_descending(values, vectors, 1, 2)
-    _swap_if_descending(values, vectors, 0, 1)
+    _swap_if_descending(values, vectors, first, second)
+    _swap_if_descending(values, vectors, second, third)
+    _swap_if_descending(values, vectors, first, second)
 
 
 @njit()

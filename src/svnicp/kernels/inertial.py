@@ -29,25 +29,56 @@ def navigate(
     (n, 12) takes the pose (rotation by rows, position) after every reading. Changes ``position``,
     ``velocity``, ``rotation`` and ``covariance`` in place.
     """
-    rate_before, force_before = readings[0, 1:4] - gyro_bias, readings[0, 4:7] - accel_bias
+    rate_before = _plus(readings[0, 1:4], gyro_bias, -1.0)
+    force_before = _plus(readings[0, 4:7], accel_bias, -1.0)
     before = readings[0, 0]
     _note(track, 0, rotation, position)
     for n in range(1, len(readings)):
         dt = readings[n, 0]
-        rate, force = readings[n, 1:4] - gyro_bias, readings[n, 4:7] - accel_bias
-        turn, push = rate * dt, force * dt
+        rate = _plus(readings[n, 1:4], gyro_bias, -1.0)
+        force = _plus(readings[n, 4:7], accel_bias, -1.0)
+        turn, push = _scaled(rate, dt), _scaled(force, dt)
         # The line through the last two means, as if both intervals were this long.
         shared = 2.0 * dt * dt / (before + dt) if before > 0.0 else 0.0
-        turn_before, push_before = rate_before * shared, force_before * shared
-        sculling = _cross(turn_before, push) + _cross(push_before, turn)
-        gained = push + 0.5 * _cross(turn, push) + sculling / 12.0
+        turn_before, push_before = _scaled(rate_before, shared), _scaled(force_before, shared)
+        sculling = _plus(_cross(turn_before, push), _cross(push_before, turn), 1.0)
+        gained = _plus(_plus(push, _cross(turn, push), 0.5), sculling, 1.0 / 12.0)
         _spread_errors(covariance, rotation, turn, push, gained, dt, noise)
-        faster = velocity + applied(rotation, gained) + gravity * dt
-        position += 0.5 * (velocity + faster) * dt
-        velocity[:] = faster
-        rotation[:] = product(rotation, so3_exp(turn + _cross(turn_before, turn) / 12.0))
+        turned = so3_exp(_plus(turn, _cross(turn_before, turn), 1.0 / 12.0))
+        _move(position, velocity, rotation, applied(rotation, gained), gravity, turned, dt)
         rate_before, force_before, before = rate, force, dt
         _note(track, n, rotation, position)
+
+
+@njit()
+def _move(position, velocity, rotation, pushed, gravity, turned, dt):
+    """Carry position, velocity and rotation over one interval, in place."""
+    for i in range(3):
+        faster = velocity[i] + pushed[i] + gravity[i] * dt
+        position[i] += 0.5 * (velocity[i] + faster) * dt
+        velocity[i] = faster
+    after = product(rotation, turned)
+    for i in range(3):
+        for j in range(3):
+            rotation[i, j] = after[i, j]
+
+
+@njit()
+def _plus(a, b, factor):
+    """Vector a + factor b (3,); array expressions take ten times as long to compile."""
+    out = np.empty(3)
+    for i in range(3):
+        out[i] = a[i] + factor * b[i]
+    return out
+
+
+@njit()
+def _scaled(a, factor):
+    """Vector factor a (3,)."""
+    out = np.empty(3)
+    for i in range(3):
+        out[i] = factor * a[i]
+    return out
 
 
 @njit()
@@ -80,7 +111,7 @@ def transition(rotation, turn, push, gained, dt):
     by_turn = _times_cross(rotation, gained)
     by_rate = _times_cross(rotation, push)
     by_force = _times_cross(rotation, turn)
-    back, bent = so3_exp(-turn), so3_right_jacobian(turn)
+    back, bent = so3_exp(_scaled(turn, -1.0)), so3_right_jacobian(turn)
     for i in range(3):
         out[i, i] = out[3 + i, 3 + i] = 1.0
         out[3 + i, 15 + i] = dt

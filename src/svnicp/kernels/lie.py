@@ -9,7 +9,6 @@ body tangent; its transpose brings gradients back.
 import numpy as np
 
 from svnicp.kernels.njit import njit
-from svnicp.kernels.small import applied, product
 
 
 @njit()
@@ -56,27 +55,33 @@ def so3_right_jacobian(phi):
 @njit()
 def so3_log(rotation):
     """Rotation vector (3,) of a rotation that is well below half a turn."""
-    sine = 0.5 * np.array(
-        [
-            rotation[2, 1] - rotation[1, 2],
-            rotation[0, 2] - rotation[2, 0],
-            rotation[1, 0] - rotation[0, 1],
-        ]
-    )
+    sine = np.empty(3)
+    sine[0] = 0.5 * (rotation[2, 1] - rotation[1, 2])
+    sine[1] = 0.5 * (rotation[0, 2] - rotation[2, 0])
+    sine[2] = 0.5 * (rotation[1, 0] - rotation[0, 1])
     squared = sine[0] ** 2 + sine[1] ** 2 + sine[2] ** 2
     cosine = 0.5 * (rotation[0, 0] + rotation[1, 1] + rotation[2, 2] - 1.0)
-    if squared < 1e-12:
-        return sine * (1.0 + squared / 6.0)
-    length = np.sqrt(squared)
-    return sine * (np.arctan2(length, cosine) / length)
+    factor = 1.0 + squared / 6.0
+    if squared >= 1e-12:
+        length = np.sqrt(squared)
+        factor = np.arctan2(length, cosine) / length
+    for i in range(3):
+        sine[i] *= factor
+    return sine
 
 
 @njit()
 def compose_offset(T_reference, offset):
     """The pose (4, 4) of an offset (6,): T_reference (Exp φ, t)."""
-    out = np.eye(4)
-    out[:3, :3] = product(T_reference[:3, :3], so3_exp(offset[3:]))
-    out[:3, 3] = applied(T_reference[:3, :3], offset[:3]) + T_reference[:3, 3]
+    out = np.zeros((4, 4))
+    turned = so3_exp(offset[3:])
+    for i in range(3):
+        for k in range(3):
+            out[i, 3] += T_reference[i, k] * offset[k]
+            for j in range(3):
+                out[i, j] += T_reference[i, k] * turned[k, j]
+        out[i, 3] += T_reference[i, 3]
+    out[3, 3] = 1.0
     return out
 
 
@@ -84,6 +89,9 @@ def compose_offset(T_reference, offset):
 def pull_back(offset):
     """(6, 6) from a step of the offset to the step in the particle's own right tangent."""
     out = np.zeros((6, 6))
-    out[:3, :3] = so3_exp(offset[3:]).T
-    out[3:, 3:] = so3_right_jacobian(offset[3:])
+    turned, bent = so3_exp(offset[3:]), so3_right_jacobian(offset[3:])
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = turned[j, i]
+            out[3 + i, 3 + j] = bent[i, j]
     return out

@@ -103,7 +103,7 @@ def _add_planes(T, points, candidates, max_squared, kind, width, rows, sums):
             cost += weight * residual * residual
             used += 1
         matches += used
-        _reduce_block(rows, used, sums)
+        _reduce_block(rows, np.int64(used), sums)
     return cost, matches, points_seen
 
 
@@ -148,7 +148,7 @@ def _add_points(T, points, candidates, max_squared, kind, width, rows, sums):
             cost += weight * square
             matches += 1
             used += 3
-        _reduce_block(rows, used, sums)
+        _reduce_block(rows, np.int64(used), sums)
     return cost, matches
 
 
@@ -246,8 +246,12 @@ def _linearise_particle(
         body_gradient, body_hessian,
     )  # fmt: skip
     chain = product(pull_back(looked_at), seen)
-    gradient[:] = transposed_applied(chain, body_gradient)
-    hessian[:] = transposed_product(chain, product(body_hessian, chain))
+    turned_gradient = transposed_applied(chain, body_gradient)
+    turned_hessian = transposed_product(chain, product(body_hessian, chain))
+    for i in range(6):
+        gradient[i] = turned_gradient[i]
+        for j in range(6):
+            hessian[i, j] = turned_hessian[i, j]
     return cost, matches
 
 

@@ -3,7 +3,13 @@
 
 ``fastmath=True`` would let the compiler assume that NaN and infinity do not exist, and
 ``np.isnan`` would then always be false. The flags below allow re-association and fused
-multiply-add, and keep NaN and infinity honest.
+multiply-add, and keep NaN and infinity honest. A division by zero gives infinity or NaN, as in
+NumPy: checking every division for an exception makes the code longer and slower to compile. What
+only compiled code calls, the names with an underscore, gets no wrapper for Python; calling it from
+Python crashes.
+
+What keeps compilation short: loops instead of array expressions, and above all instead of
+assignments of arrays to slices, which bring the formatting of their error messages along.
 """
 
 import os
@@ -32,8 +38,13 @@ def njit(*, parallel: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]
     """Compile a function on first use and cache the machine code; keeps the signature typed."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        options: dict[str, Any] = {"parallel": ONLY_PRANGE} if parallel else {}
-        compiled = numba.njit(cache=True, fastmath=SAFE_FAST_MATH, nogil=True, **options)(function)
+        options: dict[str, Any] = {
+            "cache": True, "fastmath": SAFE_FAST_MATH, "nogil": True, "error_model": "numpy",
+            "no_cpython_wrapper": function.__name__.startswith("_"), "no_cfunc_wrapper": True,
+        }  # fmt: skip
+        if parallel:
+            options["parallel"] = ONLY_PRANGE
+        compiled = numba.njit(**options)(function)
         return cast("Callable[P, R]", compiled)
 
     return decorate

@@ -62,9 +62,9 @@ def fit_planes(voxels, voxel_size, stored, radius, limits):
         for n in range(first * CHUNK, min((first + 1) * CHUNK, len(stored))):
             voxel, slot = stored[n] // cap, stored[n] % cap
             # Where the map is sparse a wider patch must do.
-            if not _fit(voxels, voxel_size, voxel, slot, radius, limits, scratch):
-                wider = min(2.0 * radius, voxel_size / 1.3)
-                _fit(voxels, voxel_size, voxel, slot, wider, limits, scratch)
+            for tried in (radius, min(2.0 * radius, voxel_size / 1.3)):
+                if _fit(voxels, voxel_size, voxel, slot, tried, limits, scratch):
+                    break
 
 
 @njit()

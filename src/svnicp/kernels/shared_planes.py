@@ -134,7 +134,8 @@ def follow(voxels, voxel_size, followers, radius):
         if _is_flat(theirs) and _is_in(voxels.moments[voxel, slot], theirs, away, radius):
             plane = voxels.planes[voxel, slot]
             own = plane[OWN_COUNT]
-            plane[:] = theirs
+            for i in range(len(plane)):
+                plane[i] = theirs[i]
             plane[OWN_COUNT] = own
             plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = away
         else:

@@ -73,7 +73,11 @@ def symmetric_eigen(matrix):
     Cyclic Jacobi rotations, quadratically convergent: a 6 x 6 matrix takes about six sweeps.
     """
     size = len(matrix)
-    a, vectors = matrix.copy(), np.eye(size)
+    a, vectors = np.empty((size, size)), np.zeros((size, size))
+    for i in range(size):
+        vectors[i, i] = 1.0
+        for j in range(size):
+            a[i, j] = matrix[i, j]
     for _ in range(30):
         off, diagonal = 0.0, 0.0
         for i in range(size):

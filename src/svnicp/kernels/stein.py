@@ -26,7 +26,9 @@ def stein_force(offsets, gradients, metric):
             value = _kernel(offsets[k], offsets[j], metric, slope)
             for a in range(6):
                 force[k, a] += value * (slope[a] - gradients[j, a])
-    return force / len(offsets)
+        for a in range(6):
+            force[k, a] /= len(offsets)
+    return force
 
 
 @njit(parallel=True)
@@ -38,18 +40,20 @@ def stein_newton(offsets, gradients, hessians, metric, damping):
     """
     force, direction = np.zeros(offsets.shape), np.zeros(offsets.shape)
     for k in prange(len(offsets)):
-        _newton_of(k, offsets, gradients, hessians, metric, damping, force[k], direction[k])
+        _newton_of(
+            offsets[k], offsets, gradients, hessians, metric, damping, force[k], direction[k]
+        )
     return force, direction
 
 
 @njit()
-def _newton_of(k, offsets, gradients, hessians, metric, damping, force, direction):
-    """Force and direction of particle k, written into (6,) arrays."""
+def _newton_of(offset, offsets, gradients, hessians, metric, damping, force, direction):
+    """Force and direction of the particle at an offset, written into (6,) arrays."""
     count = len(offsets)
     total = np.zeros((6, 6))
     slope = np.empty(6)
     for j in range(count):
-        value = _kernel(offsets[k], offsets[j], metric, slope)
+        value = _kernel(offset, offsets[j], metric, slope)
         square = value * value
         for a in range(6):
             force[a] += value * (slope[a] - gradients[j, a])
@@ -61,7 +65,9 @@ def _newton_of(k, offsets, gradients, hessians, metric, damping, force, directio
             total[a, b] /= count
             total[b, a] = total[a, b]
         total[a, a] *= 1.0 + damping
-    direction[:] = solve_spd(total, force)
+    solved = solve_spd(total, force)
+    for a in range(6):
+        direction[a] = solved[a]
 
 
 @njit()
@@ -103,4 +109,6 @@ def solve_spd(matrix, right):
         for m in range(i + 1, 6):
             value -= lower[m, i] * solution[m]
         solution[i] = value / lower[i, i]
-    return solution * scale
+    for i in range(6):
+        solution[i] *= scale[i]
+    return solution

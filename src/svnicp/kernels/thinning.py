@@ -102,7 +102,10 @@ def _crowd(table, key):
 @njit()
 def _share_for(chances, count):
     """Factor of the chances with which about ``count`` points are kept in all."""
-    low, high = 0.0, 1.0 / chances.min()
+    least = chances[0]
+    for n in range(1, len(chances)):
+        least = min(least, chances[n])
+    low, high = 0.0, 1.0 / least
     share = high
     for _ in range(40):
         share = 0.5 * (low + high)
@@ -166,7 +169,8 @@ def _group_directions(normals):
                 best, closest = g, cosine
         if closest < SAME_DIRECTION and num_groups < MOST_DIRECTIONS:
             best = num_groups
-            first[best] = normals[n]
+            for i in range(3):
+                first[best, i] = normals[n, i]
             num_groups += 1
         groups[n] = best
         sizes[best] += 1
