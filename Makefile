@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PROCESSES ?= 2
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 # A stamp says that one dependency group is installed; a newer pyproject.toml makes it stale.
@@ -53,8 +54,8 @@ demo: $(DEMO_STAMP) ## Odometry over a simulated minute; writes out/demo/report.
 	$(BIN)/svnicp demo --out out/demo --overwrite
 
 .PHONY: test
-test: env ## Run the tests
-	$(BIN)/python -m pytest
+test: env ## Run the tests, in PROCESSES=2 processes
+	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: check
 check: $(CHECK_STAMP) ## Lint, formatting, types, and the one-way import rule

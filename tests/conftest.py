@@ -14,6 +14,8 @@ import hypothesis
 import numpy as np
 import pytest
 
+from precompile import precompile
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -25,13 +27,25 @@ def kernels_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / kernels_digest())
+CACHE = ROOT / ".numba_cache" / kernels_digest()
+os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Processes share the cores; two threads are what tests of threads need.
+    os.environ["NUMBA_NUM_THREADS"] = str(min(2, os.cpu_count() or 1))
+    os.environ.pop("COLUMNS", None)  # set for the workers: no terminal, no lines to wrap
 
 # Compilation makes first calls slow, so no deadline; CI draws the same examples every time.
 hypothesis.settings.register_profile(
     "svnicp", deadline=None, derandomize="CI" in os.environ, print_blob=True
 )
 hypothesis.settings.load_profile("svnicp")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile before several processes start, so that they need not do it all at once."""
+    if session.config.getoption("numprocesses", None):
+        precompile(CACHE)
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ COMMANDS = {
     "info": "what was understood about a recording, and how to override it",
     "simulate": "write a simulated scenario as a recording, with ground truth",
     "scenarios": "list the simulated scenarios and draw their maps",
+    "warmup": "compile everything now, so that no later start has to",
 }
 """Each command, which is also the name of its module, and what it is for."""
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""``svnicp warmup``: compile all that a robot needs, before it needs it."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from svnicp.cli import show
+from svnicp.cli.arguments import option, parse
+
+if TYPE_CHECKING:
+    from svnicp.config import Config
+
+DESCRIPTION = """\
+Compile everything that `svnicp register`, `svnicp run` and `svnicp live` use, and keep it: the next
+start on this machine compiles nothing. Worth a line in a robot's installation or a container's
+build. The machine code is kept beside the package, or where NUMBA_CACHE_DIR says.
+
+examples:
+  svnicp warmup
+  svnicp warmup --preset paper
+  NUMBA_CACHE_DIR=/var/cache/svnicp svnicp warmup
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarmupCommand:
+    """What ``svnicp warmup`` is asked to do."""
+
+    preset: Annotated[str, option("NAME")] = "default"
+    """Parameters that will be used."""
+    quiet: Annotated[bool, option()] = False
+    """Print nothing but errors and warnings."""
+    debug: Annotated[bool, option()] = False
+    """Show the traceback of an error."""
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the command with the words after its name; returns the exit code."""
+    command = parse(WarmupCommand, "svnicp warmup", DESCRIPTION, words)
+    began = time.perf_counter()
+    from svnicp.cli.parameters import preset_or_file  # noqa: PLC0415
+    from svnicp.cli.progress import patience  # noqa: PLC0415
+
+    config = preset_or_file(command.preset, None)
+    console = show.console(sys.stdout, quiet=command.quiet)
+    with patience(show.console(sys.stderr, quiet=command.quiet), "warming up") as watch:
+        for name, action in _parts(config):
+            start, compiled = time.perf_counter(), watch.seconds
+            action()
+            seconds, compiling = time.perf_counter() - start, watch.seconds - compiled
+            console.print(f"{name:24} {seconds:6.1f} s, of which compiling {compiling:6.1f} s")
+    whole = time.perf_counter() - began
+    if watch.seconds == 0.0:
+        console.print(f"everything was compiled already ({whole:.1f} s)")
+    else:
+        console.print(f"compiled and kept ({whole:.1f} s); the next start compiles nothing")
+    return 0
+
+
+def _parts(config: "Config") -> list[tuple[str, Callable[[], object]]]:
+    """What is warmed up, in this order, each with its name."""
+    import numpy as np  # noqa: PLC0415
+
+    from svnicp.data.imu_noise import ImuNoise  # noqa: PLC0415
+    from svnicp.data.imu_noise_of_dataset import GENERIC  # noqa: PLC0415
+    from svnicp.live.warm_up import scan_of_room, warm_up  # noqa: PLC0415
+    from svnicp.registration import register  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    source, target = scan_of_room(0, rng).points, scan_of_room(0, rng).points
+    imu = ImuNoise.model(GENERIC)
+    return [
+        ("registration", lambda: register(source, target, config=config)),
+        ("LiDAR odometry", lambda: warm_up(config, None, lambda _: None)),
+        ("LiDAR-inertial odometry", lambda: warm_up(config, imu, lambda _: None)),
+    ]
