@@ -15,6 +15,10 @@ X_COLOUR, Y_COLOUR, Z_COLOUR = (0, 114, 178), (213, 94, 0), (0, 158, 115)
 AXIS_COLOURS = (X_COLOUR, Y_COLOUR, Z_COLOUR)
 
 
+EYE_M = (-12.0, -6.0, 8.0)
+"""Where the eye begins: behind the body and above it [m]."""
+
+
 class Plot(NamedTuple):
     """Curves over time in one frame."""
 
@@ -41,7 +45,12 @@ def layout(*, imu: bool) -> object:
     scene = views.Spatial3DView(
         origin=WORLD,
         name="scan, map and way",
-        eye_controls=views.EyeControls3D(tracking_entity=BODY),
+        eye_controls=views.EyeControls3D(
+            position=EYE_M,
+            look_target=(0.0, 0.0, 0.0),
+            eye_up=(0.0, 0.0, 1.0),
+            tracking_entity=BODY,
+        ),
     )
     return views.Blueprint(
         views.Horizontal(scene, views.Vertical(*curves), column_shares=[3, 2]),

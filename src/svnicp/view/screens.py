@@ -69,6 +69,7 @@ def window_screen(name: str, *, imu: bool) -> Screen:
         raise ViewerError("there is no display")
     port = free_port()
     process = ViewerProcess(["--hide-welcome-screen", "--expect-data-soon"], LOOPBACK, port)
+    process.settle()
     stream = _stream(name)
     stream.connect_grpc(process.address, default_blueprint=layout(imu=imu))
     return Screen("the window", stream, process, stays=True)

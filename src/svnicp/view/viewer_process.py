@@ -13,11 +13,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = ("0.0.0.0", "::")
 START_S = 20.0
 """A viewer that does not listen after this time will not [s]."""
+SETTLE_S = 1.5
+"""A window that cannot open is noticed within this time after its process listens [s]."""
 END_S = 5.0
 
 
@@ -58,6 +61,14 @@ class ViewerProcess:
         """Whether it still runs."""
         return self._process.poll() is None
 
+    def settle(self) -> None:
+        """Wait a moment, and raise a ViewerError if it dies in it."""
+        end = time.monotonic() + SETTLE_S
+        while time.monotonic() < end:
+            if not self.alive:
+                self._fail(self.last_words())
+            time.sleep(0.05)
+
     def end(self) -> None:
         """End it, if it still runs."""
         if self.alive:
@@ -84,7 +95,10 @@ class ViewerProcess:
                     return
             except OSError:
                 time.sleep(0.05)
-        words = self.last_words() if not self.alive else f"it does not listen on port {port}"
+        self._fail(f"it does not listen on port {port}" if self.alive else self.last_words())
+
+    def _fail(self, words: str) -> NoReturn:
+        """Tidy up and say why."""
         self.end()
         raise ViewerError(words)
 
