@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Motions for the tests of the simulator: a ride from rest with all six degrees of freedom."""
+"""For the tests of the simulator: a ride from rest with all six degrees of freedom, and a map."""
 
 import numpy as np
 
+from svnicp.cli.euler import rotation_from_rpy
+from svnicp.lie import make_transform, transform_points
+from svnicp.simulation import LidarPattern, Scene, scan
 from svnicp.simulation.motion import Motion
 
 
@@ -22,3 +25,14 @@ def ride(duration_s=12.0, rest_s=2.0, length_m=6.0, turn_rad=0.8, start=(0.0, 0.
         ]
     )
     return Motion(times, positions + np.array(start), angles)
+
+
+def map_points(scene: Scene, pattern: LidarPattern, rng: np.random.Generator) -> np.ndarray:
+    """Return the points (n, 3) of eight scans one behind the other, in the world [m]."""
+    scans = []
+    for number, x in enumerate(np.linspace(-0.9, 0.5, 8)):
+        position = np.array([x, 0.1 * np.sin(number), 1.5])
+        yaw = np.array([0.0, 0.0, 0.05 * number])
+        T_world_lidar = make_transform(rotation_from_rpy(yaw), position)
+        scans.append(transform_points(T_world_lidar, scan(scene, T_world_lidar, pattern, rng)))
+    return np.concatenate(scans)

@@ -18,10 +18,10 @@ import pytest
 from numba.core import event
 from numpy.testing import assert_allclose
 
+from sim_cases import map_points
 from svnicp import __version__
 from svnicp.cli import __main__ as cli
 from svnicp.cli import progress, show
-from svnicp.cli.demo_scenes import map_points
 from svnicp.cli.euler import rotation_from_rpy
 from svnicp.cli.exit_codes import CLOSED_PIPE
 from svnicp.config import Config

@@ -6,7 +6,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 import pytest
 
@@ -108,18 +107,3 @@ def test_a_folder_with_a_run_is_not_overwritten(demo):
     assert (folder / "report.html").is_file()
     both = svnicp("demo", "--resume", "--overwrite")
     assert "either --resume or --overwrite" in both.err
-
-
-def test_one_scan_is_drawn_in_a_room_and_a_corridor(tmp_path: Path):
-    """The picture has both places, and says which direction the corridor leaves open."""
-    out = tmp_path / "new" / "demo"
-    told = svnicp("demo", "--one-scan", "--out", str(out), "--seed", "2")
-    assert told.code == 0, told.err
-    file = out / "one_scan.svg"
-    assert told.out.splitlines()[-1] == str(file)
-    assert "weak: translation along the source's x axis" in told.out
-    text = file.read_text(encoding="utf-8")
-    assert ElementTree.fromstring(text).tag.endswith("svg")
-    assert "nan" not in text
-    assert "Room" in text
-    assert "Bare corridor" in text

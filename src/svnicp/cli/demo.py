@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``svnicp demo``: its options; the work is in ``demo_run`` and ``demo_one_scan``."""
+"""``svnicp demo``: its options; the work is in ``demo_run``."""
 
 import shlex
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ The folder is that of a run, so all that reads runs reads it. Needs: pip install
 examples:
   svnicp demo
   svnicp demo --out out/demo --seed 3 --duration 20
-  svnicp demo --one-scan --out out/one
 """
 
 
@@ -39,8 +38,6 @@ class DemoCommand:
     """Replace a run that is in the folder."""
     resume: Annotated[bool, option()] = False
     """Go on with a demo that was interrupted."""
-    one_scan: Annotated[bool, option()] = False
-    """Instead, register a single scan in a room and in a bare corridor, and draw one_scan.svg."""
     quiet: Annotated[bool, option()] = False
     """Print only where the report is."""
     debug: Annotated[bool, option()] = False
@@ -54,10 +51,6 @@ def main(words: Sequence[str]) -> int:
         raise UsageError(f"--seed must not be negative, got {command.seed}.")
     if command.resume and command.overwrite:
         raise UsageError("give either --resume or --overwrite, not both.")
-    if command.one_scan:
-        from svnicp.cli.demo_one_scan import run as one_scan  # noqa: PLC0415
-
-        return one_scan(command)
     from svnicp.cli.demo_run import run  # noqa: PLC0415
 
     kept = [word for word in words if word not in {"--resume", "--overwrite"}]

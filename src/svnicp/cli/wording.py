@@ -9,10 +9,6 @@ from svnicp.arrays import Floats
 from svnicp.registration.posterior import WeakDirection
 
 AXES = ("x", "y", "z")
-TANGENT_AXES = ("x", "y", "z", "turn x", "turn y", "turn z")
-"""Components of a tangent: along and about the source's axes."""
-NEES_RANGE = (1.2, 14.4)
-"""Between these lie 95 of 100 draws of a chi-squared variable with six degrees of freedom."""
 
 _NEARLY_ALONG = math.cos(math.radians(15.0))
 
@@ -26,11 +22,6 @@ def angle_in_words(radians: float) -> str:
     """Return an angle with three digits in the unit that suits it, such as ``13.2 mdeg``."""
     degrees = math.degrees(radians)
     return f"{_digits(degrees)} deg" if _is_whole(degrees) else f"{_digits(1e3 * degrees)} mdeg"
-
-
-def tangent_in_words(index: int, value: float) -> str:
-    """Return one component of a tangent [m or rad] in the unit that suits it."""
-    return length_in_words(value) if index < 3 else angle_in_words(value)
 
 
 def time_in_words(seconds: float) -> str:
