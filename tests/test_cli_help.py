@@ -100,6 +100,16 @@ def test_what_a_command_takes():
     assert set(field_docs(Small)) == {field.name for field in dataclasses.fields(Small)}
 
 
+def test_help_without_sources_still_lists_the_options(monkeypatch):
+    """Where only compiled files are installed, options are shown without their sentences."""
+
+    def gone(_: object) -> str:
+        raise OSError("could not get source code")
+
+    monkeypatch.setattr("inspect.getsource", gone)
+    assert "  --shape NAME\n" in help_text(Small, "svnicp small", "Does little.")
+
+
 def test_paragraphs_are_wrapped_and_lists_are_not():
     """A list keeps its lines; a paragraph is broken at spaces only."""
     text = "word " * 30 + "--a-flag\n\nexamples:\n  " + "x" * 90 + "\n"

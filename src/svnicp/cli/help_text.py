@@ -25,7 +25,7 @@ def help_text(command: type, prog: str, description: str) -> str:
     parts = [" ".join([f"usage: {prog}", *usage, "[options]"]), wrapped(description, width)]
     for section in dict.fromkeys(("arguments", "options", *(one.section for one in taken))):
         rows = [
-            _row(_invocation(one), one.sentence + _default(one), width)
+            _row(_invocation(one), (one.sentence + _default(one)).strip(), width)
             for one in taken
             if one.section == section
         ]
@@ -66,6 +66,8 @@ def _default(one: Argument) -> str:
 
 def _row(invocation: str, sentence: str, width: int) -> str:
     """Return the lines of an option, its sentence beside it or, if it is long, below it."""
+    if not sentence:
+        return f"  {invocation}"
     margin = " " * COLUMN
     beside = len(invocation) + 4 <= COLUMN
     first = f"  {invocation}".ljust(COLUMN) if beside else margin

@@ -41,7 +41,7 @@ def interface(command: type) -> list[Argument]:
     """Return what a command takes, in the order of its fields."""
     sentences, hints = field_docs(command), typing.get_type_hints(command, include_extras=True)
     return [
-        _argument(command, field, hints[field.name], sentences[field.name])
+        _argument(command, field, hints[field.name], sentences.get(field.name, ""))
         for field in dataclasses.fields(command)
     ]
 

@@ -20,8 +20,12 @@ def field_docs(cls: type) -> dict[str, str]:
 
 
 def _own_docs(cls: type) -> dict[str, str]:
-    """Sentences of the fields that a class declares itself."""
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    """Sentences of the fields that a class declares itself; none if its source is not there."""
+    try:
+        source = inspect.getsource(cls)
+    except OSError:  # compiled files only: help without sentences is better than none
+        return {}
+    (definition,) = ast.parse(textwrap.dedent(source)).body
     assert isinstance(definition, ast.ClassDef)
     found: dict[str, str] = {}
     for field, below in zip(definition.body, definition.body[1:], strict=False):
