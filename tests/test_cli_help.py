@@ -110,6 +110,16 @@ def test_help_without_sources_still_lists_the_options(monkeypatch):
     assert "  --shape NAME\n" in help_text(Small, "svnicp small", "Does little.")
 
 
+def test_the_list_of_scenarios_fits_80_columns(monkeypatch, capsys):
+    """In a narrow terminal nothing is cut off: what degrades is there, word by word."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main(["scenarios", "sewerage"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    for words in ("smooth pipe", "noisy IMU", "drone", "vlp16, realsense", "140 m", "426 m, 131 s"):
+        assert words in shown
+
+
 def test_paragraphs_are_wrapped_and_lists_are_not():
     """A list keeps its lines; a paragraph is broken at spaces only."""
     text = "word " * 30 + "--a-flag\n\nexamples:\n  " + "x" * 90 + "\n"

@@ -26,6 +26,9 @@ examples:
   svnicp scenarios long_corridor cave --picture out/maps
 """
 
+ONE_LINE = 110
+"""Columns from which on a scenario is a line of the table."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScenariosCommand:
@@ -52,34 +55,31 @@ def main(words: Sequence[str]) -> int:
 
     chosen = [scenario(name) for name in command.names or SCENARIOS]
     console = show.console(sys.stdout)
-    console.print(_table(chosen))
+    console.print(_table(chosen, narrow=console.width < ONE_LINE))
     if command.picture is not None:
         console.print()
         _draw(command.picture, command, chosen)
     return 0
 
 
-def _table(scenarios: list["Scenario"]) -> Table:
-    """Return one row per scenario, below the name of its suite."""
+def _table(scenarios: list["Scenario"], *, narrow: bool) -> Table:
+    """Return the scenarios below the names of their suites: a line each, or several if narrow."""
     table = show.plain_table()
     table.add_column("scenario", no_wrap=True)
     table.add_column("what degrades", min_width=20)
-    for head in ("carried by", "LiDAR", "IMU"):
-        table.add_column(head, no_wrap=True)
-    for head in ("short run", "full run"):
-        table.add_column(head, justify="right", no_wrap=True)
+    wide_heads = ("carried by", "LiDAR", "IMU", "short run", "full run")
+    for head in ("carried by, with", "runs") if narrow else wide_heads:
+        table.add_column(head, justify="right" if "run" in head else "left", no_wrap=True)
     for suite, rows in groupby(scenarios, key=lambda scenario: scenario.suite):
         table.add_row(f"[{suite}]")
         for scenario in rows:
-            table.add_row(
-                scenario.name,
-                scenario.degrades,
-                scenario.platform.name,
-                scenario.sensor,
-                scenario.imu,
+            sensors = (scenario.platform.name, scenario.sensor, scenario.imu)
+            runs = (
                 f"{scenario.length_m:.0f} m, {scenario.duration_s:.0f} s",
                 f"{scenario.full_length_m:.0f} m, {scenario.full_duration_s:.0f} s",
             )
+            cells = (f"{sensors[0]}\n{sensors[1]}, {sensors[2]}", "\n".join(runs))
+            table.add_row(scenario.name, scenario.degrades, *(cells if narrow else sensors + runs))
     return table
 
 
