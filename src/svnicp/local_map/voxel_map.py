@@ -150,12 +150,17 @@ class VoxelMap:
         return self._voxels
 
     def _resize(self, capacity: int) -> None:
-        """Move the voxels in use into arrays of another capacity."""
+        """Move the voxels in use into arrays of another capacity.
+
+        One array after the other, so that never two whole maps are in memory.
+        """
         grown = _allocate(max(capacity, self.num_voxels), self.config)
-        for old, new in zip(self._voxels[1:], grown[1:], strict=True):
-            new[: self.num_voxels] = old[: self.num_voxels]
-        voxel_map.rebuild_table(grown, self.num_voxels)
+        arrays = list(self._voxels)
         self._voxels = grown
+        for place in range(1, len(grown)):
+            grown[place][: self.num_voxels] = arrays[place][: self.num_voxels]
+            arrays[place] = grown[place]
+        voxel_map.rebuild_table(grown, self.num_voxels)
 
 
 def _map_config(config: MapConfig | Config | None) -> MapConfig:
