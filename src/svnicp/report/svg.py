@@ -15,7 +15,7 @@ STYLE = """\
 :root { --page: #ffffff; --panel: #f4f6f9; --ink: #1a2026; --faint: #5b6671; --grid: #dfe3e7;
   --map: #a9b4bf; --sigma: #0072b2; --error: #c4500a; }
 @media (prefers-color-scheme: dark) { :root { --page: #12161a; --panel: #1a2026; --ink: #e8ecef;
-  --faint: #9aa6b2; --grid: #313a43; --map: #56626e; --sigma: #56b4e9; --error: #f0924c; } }
+  --faint: #9aa6b2; --grid: #313a43; --map: #7c8996; --sigma: #56b4e9; --error: #f0924c; } }
 text { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif; fill: var(--ink); }
 .faint { fill: var(--faint); } .head { font-size: 17px; font-weight: 600; }
 .panel { fill: var(--panel); } .grid { stroke: var(--grid); fill: none; }
