@@ -110,7 +110,8 @@ def _columns(table: TextTable, first: list[Row]) -> tuple[list[int], str]:
     for row in first:
         row.expect(len(ROLES))
     values = np.array([row.numbers([1, 2, 3, 4, 5, 6]) for row in first]).reshape(-1, 2, 3)
-    lengths = np.median(np.linalg.norm(values, axis=2), axis=0)
+    with np.errstate(over="ignore"):  # an absurd length is infinite
+        lengths = np.median(np.linalg.norm(values, axis=2), axis=0)
     near_gravity = [_is_like_gravity(float(length)) for length in lengths]
     if len(first[0].words) != len(ROLES) or near_gravity[0] == near_gravity[1]:
         raise DatasetError(

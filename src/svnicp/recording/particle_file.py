@@ -88,7 +88,8 @@ def read_particles(folder: Path) -> Particles:
     if (folder / PART_NAME).exists():
         return _read_part(folder / PART_NAME)
     try:
-        with np.load(folder / NPZ_NAME, allow_pickle=False) as arrays:
+        path = folder / NPZ_NAME
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
             return _checked(Particles(*(arrays[name] for name in Particles._fields)))
     except FileNotFoundError:
         raise DatasetError(
