@@ -194,7 +194,7 @@ def _ellipses(axes: Any, curve: Curve, plane: tuple[int, int], colour: str) -> N
         axes.add_patch(
             patches.Ellipse(
                 curve.positions[n, list(plane)], long, short, angle=float(angle),
-                facecolor=colour, edgecolor=colour, alpha=0.28, lw=0.8, zorder=4,
+                facecolor=(colour, 0.04), edgecolor=(colour, 0.6), lw=0.8, zorder=4,
             )
         )  # fmt: skip
 

@@ -61,7 +61,7 @@ def angle(radians: float) -> str:
 
 def milliseconds(seconds: float) -> str:
     """A time of computing such as ``35 ms``, or ``23.5 s`` where something was compiled."""
-    if seconds >= 10.0:
+    if seconds >= 1.0:
         return f"{seconds:.1f} s"
     return f"{1e3 * seconds:.0f} ms" if seconds >= 0.01 else f"{1e3 * seconds:.1f} ms"
 

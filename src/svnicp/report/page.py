@@ -144,8 +144,7 @@ def _head(series: RunSeries, title: str) -> str:
     """Name of the run and what kind it is."""
     described = series.description
     kind = "LiDAR-inertial odometry" if described.more.get("imu") else "LiDAR odometry"
-    when = described.started.replace("T", " ").replace("+00:00", " UTC")
-    words = [kind, f"svnicp {described.version}", str(when), str(described.state)]
+    words = [kind, f"svnicp {described.version}", _when(described.started), str(described.state)]
     line = " · ".join(html.escape(word) for word in words if word)
     return (
         f'<header><p class="over">svnicp report</p>\n<h1>{title}</h1>\n'
@@ -217,12 +216,17 @@ def _again(series: RunSeries) -> str:
         '<section id="again">\n<h2>Make it again</h2>\n'
         f"<pre><code>{html.escape(str(described.command))}</code></pre>\n"
         f'<p class="faint">Folder of the run: {html.escape(str(series.folder))}. '
-        f"Started {html.escape(str(described.started))}, "
-        f"ended {html.escape(str(described.ended or 'not yet'))}.</p>\n"
+        f"Started {html.escape(_when(described.started))}, "
+        f"ended {html.escape(_when(described.ended or 'not yet'))}.</p>\n"
         f"<details><summary>All parameters</summary><pre>{config}</pre></details>\n"
         f"<details><summary>Data and sensors</summary><pre>{rest}</pre></details>\n</section>\n"
         "<noscript><p>The plots need JavaScript; all numbers are above.</p></noscript>"
     )
+
+
+def _when(stamp: str) -> str:
+    """Return a time as run.yaml has it, for people."""
+    return str(stamp).replace("T", " ").replace("+00:00", " UTC")
 
 
 def _yaml(content: Mapping[str, Any], *, flow: bool | None) -> str:
