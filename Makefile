@@ -75,8 +75,12 @@ docs: $(DOCS_STAMP) ## Build the documentation into out/site; open index.html th
 	@echo out/site/index.html
 
 .PHONY: bench
-bench: $(BENCH_STAMP) ## Measure registration against a peer in the same run
-	$(BIN)/python -m benchmarks.registration
+bench: $(BENCH_STAMP) ## Measure time and memory beside peers in the same run, into out/bench
+	$(BIN)/svnicp bench --json out/bench/bench.json --page out/bench/performance.md
+
+.PHONY: soak
+soak: env ## Drive an hour in a loop (simulated): time and memory must not grow
+	$(BIN)/svnicp bench --hour --json out/bench/bench.json
 
 .PHONY: calibration
 calibration: env ## Redraw the noise 200 times in five scenes: error against reported sigma

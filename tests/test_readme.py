@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The README keeps its promises: its Python runs, and the commands it names exist."""
 
+import contextlib
+import io
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import svnicp
-from svnicp.cli.__main__ import COMMANDS
+from svnicp.cli.__main__ import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,11 +36,10 @@ def test_python_block_runs(tmp_path, monkeypatch, capsys):
 
 def known_options(command: str) -> set[str]:
     """Return the options of a command, from the help that it prints."""
-    output = subprocess.run(
-        [sys.executable, "-m", "svnicp.cli", command, "--help"],
-        check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    return set(re.findall(r"--[a-z][a-z-]+", output))
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    return set(re.findall(r"--[a-z][a-z-]+", printed.getvalue()))
 
 
 def test_commands_exist():

@@ -30,11 +30,12 @@ COMMANDS = {
     "study": "the paper's experiments: tables, figures, claims, with intervals",
     "calibrate": "fit the parameters that cannot be known, into a YAML file",
     "register": "pose of one cloud in another, with its uncertainty",
-    "demo": "simulate, register, and write a report to look at",
+    "demo": "a simulated minute of odometry, beside a peer, with a report",
     "info": "what was understood about a recording, and how to override it",
     "simulate": "write a simulated scenario as a recording, with ground truth",
     "scenarios": "list the simulated scenarios and draw their maps",
     "warmup": "compile everything now, so that no later start has to",
+    "bench": "how long a scan takes here, beside others, and what it grows with",
 }
 """Each command, which is also the name of its module, and what it is for."""
 
