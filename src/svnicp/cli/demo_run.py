@@ -9,7 +9,6 @@ import shlex
 import sys
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
 from svnicp.cli import exit_codes, show
@@ -22,7 +21,7 @@ from svnicp.cli.report import opener
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_inputs import run_inputs
 from svnicp.cli.run_summary import summarise
-from svnicp.cli.run_work import Ran, exit_code, nothing_to_show, perform
+from svnicp.cli.run_work import exit_code, nothing_to_show, perform
 from svnicp.evaluation import read_run
 from svnicp.extras import require
 from svnicp.peers.row import Row
@@ -30,7 +29,7 @@ from svnicp.recording.run_files import REPORT
 from svnicp.report.page import page, plotly_script
 from svnicp.report.run_series import RunSeries, read_series
 from svnicp.report.summary import summary
-from svnicp.report.timing_section import total_seconds
+from svnicp.report.timing_section import total_seconds, usual_scans
 
 
 def run(command: DemoCommand, command_line: str) -> int:
@@ -54,7 +53,7 @@ def run(command: DemoCommand, command_line: str) -> int:
     with patience(told, "writing the report"):
         series = read_series(ran.path)
         write_text(ran.path / REPORT, page(series, plotly))
-    _print(show.console(sys.stdout, quiet=command.quiet), series, beside, ran)
+    _print(show.console(sys.stdout, quiet=command.quiet), series, beside)
     print(f"look at it with: {opener()} {shlex.quote(str(ran.path / REPORT))}")
     return exit_code(ran, summarise(read_run(ran.path)), told)
 
@@ -70,10 +69,10 @@ def run_command(command: DemoCommand) -> tuple[RunCommand, str]:
     return running, shlex.join(words)
 
 
-def _print(console: Console, series: RunSeries, beside: Row, ran: Ran) -> None:
+def _print(console: Console, series: RunSeries, beside: Row) -> None:
     """Print the table, what is weak, and what is missing."""
     console.print()
-    console.print(demo_table(series, beside, _mean_seconds(series, ran)))
+    console.print(demo_table(series, beside, _mean_seconds(series)))
     console.print()
     console.print(summary(series).verdict)
     if beside.note:
@@ -81,10 +80,9 @@ def _print(console: Console, series: RunSeries, beside: Row, ran: Ran) -> None:
     console.print()
 
 
-def _mean_seconds(series: RunSeries, ran: Ran) -> float | None:
+def _mean_seconds(series: RunSeries) -> float | None:
     """Mean time per scan [s], without those during which something was compiled."""
     if not series.scans.stages:
         return None
-    stamps_ns = read_run(ran.path).trajectory.stamps_ns
-    seconds = total_seconds(series.scans)[~np.isin(stamps_ns, list(ran.slowed_ns))]
-    return float(seconds.mean()) if len(seconds) else None
+    whole = total_seconds(series.scans)
+    return float(whole[usual_scans(whole)].mean())

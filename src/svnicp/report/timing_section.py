@@ -16,6 +16,7 @@ from svnicp.report.figure import (
 )
 from svnicp.report.numbers import milliseconds, share
 from svnicp.report.run_series import RunSeries, Scans
+from svnicp.report.spells import Mask
 
 UNUSUAL = 20.0
 """Scans that took so many times the median are left out of shares: something was compiled."""
@@ -49,6 +50,11 @@ def total_seconds(scans: Scans) -> Floats:
     return np.nansum(np.stack(list(scans.stages.values())), axis=0)
 
 
+def usual_scans(whole: Floats) -> Mask:
+    """Which scans (n,) took a time of the usual size, with nothing compiled."""
+    return whole <= UNUSUAL * float(np.median(whole))
+
+
 def scan_period(seconds: Floats) -> float | None:
     """Usual time between two scans [s]; None for a single one."""
     return float(np.median(np.diff(seconds))) if len(seconds) > 1 else None
@@ -78,7 +84,7 @@ def _figure(drawn: Scans, period: float | None) -> Figure:
 def _table(stages: dict[str, Floats], whole: Floats) -> str:
     """Table of stages with their usual times."""
     rows = []
-    usual = whole <= UNUSUAL * float(np.median(whole))
+    usual = usual_scans(whole)
     usual_s = max(float(whole[usual].sum()), 1e-12)
     for name, seconds in {**stages, "all": whole}.items():
         ran = seconds[np.isfinite(seconds)]
