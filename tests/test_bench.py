@@ -11,6 +11,7 @@ from svnicp.cli import __main__ as cli
 from svnicp.config import Config
 from svnicp.data.measurements import Scan
 from svnicp.live.warm_up import room
+from svnicp.peers.registry import PEERS
 from svnicp.studies import bench_peers, soak
 from svnicp.studies.bench_growth import (
     NOT_COUNTED,
@@ -131,3 +132,8 @@ def test_memory_stays_flat() -> None:
     rows = soak.soak(2, lambda _: None, columns=24, config=few)
     assert rows[-1]["map_mb"] == rows[0]["map_mb"]
     assert rows[-1]["resident_mb"] < 1.02 * rows[0]["resident_mb"]
+
+
+def test_peers_of_the_bench_exist() -> None:
+    """Every method that ours is measured beside is one that can be compared with."""
+    assert {*bench_peers.BESIDE, bench_peers.REFERENCE} <= set(PEERS)

@@ -26,7 +26,7 @@ SCENES = {"street": "street", "corridor": "long_corridor"}
 """What a scene is called here, and its scenario."""
 RIG = "beta"
 """An OS1-64 with an IMU."""
-BESIDE = ("kiss-icp", "genz-icp", "rko_lio", "small_gicp")
+BESIDE = ("kiss-icp", "genz-icp", "rko-lio", "small-gicp")
 REFERENCE = "kiss-icp"
 """Times are given as multiples of this method's as well."""
 TIME_LIMIT_S = 3600.0
