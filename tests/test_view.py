@@ -181,8 +181,13 @@ def test_a_display_that_is_none_is_a_viewer_error(monkeypatch: pytest.MonkeyPatc
 @pytest.fixture
 def page() -> Iterator[tuple[Screen, int]]:
     """Yield a page that is served on this machine, and its port."""
-    port = next(port for port in iter(free_port, 0) if port < 65000)
-    screen = web_screen("page", "127.0.0.1", port, imu=False)
+    for _ in range(5):  # the next port may be taken
+        port = free_port()
+        with contextlib.suppress(ViewerError):
+            screen = web_screen("page", "127.0.0.1", port, imu=False)
+            break
+    else:
+        pytest.fail("no two free ports in a row")
     yield screen, port
     assert screen.process is not None
     screen.process.end()

@@ -127,6 +127,7 @@ class RunViewer:
     def _give_up(self, screen: Screen, why: str) -> None:
         """Go on without a screen."""
         self.screens = [other for other in self.screens if other is not screen]
+        screen.let_go()
         log.warning("%s shows nothing any more (%s); the run goes on.", screen.name, why)
 
 

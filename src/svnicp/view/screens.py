@@ -53,7 +53,11 @@ class Screen:
         if self.alive:
             self.stream.flush(timeout_sec=FLUSH_S)
         self.stream.disconnect()
-        if self.process is not None and not self.stays:
+        self.let_go()
+
+    def let_go(self) -> None:
+        """End its process, unless that is a window for the user to look at."""
+        if self.process is not None and not (self.stays and self.alive):
             self.process.end()
 
 
