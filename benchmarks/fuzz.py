@@ -31,7 +31,8 @@ from benchmarks.fuzz_readers import READERS, Reader, Sample
 from svnicp.errors import SvnicpError
 
 LIMIT_S = 5.0
-"""An input that takes longer hangs [s]; reading a good file takes milliseconds."""
+"""An input that takes longer hangs [s], on a machine with nothing else to do; reading a good file
+takes milliseconds."""
 MEMORY_BYTES = 3 * 2**30
 """More than this must not be asked for by a file of kilobytes."""
 SHOWN_FRAMES = 3
@@ -113,7 +114,7 @@ def _fast_place() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def fuzz(reader: Reader, num_inputs: int) -> Tally:
+def fuzz(reader: Reader, num_inputs: int, limit_s: float = LIMIT_S) -> Tally:
     """Feed a reader, in a process that may die or hang."""
     reader.samples()  # made once, before the processes are forked
     context, tally, first = multiprocessing.get_context("fork"), Tally(), 0
@@ -126,7 +127,7 @@ def fuzz(reader: Reader, num_inputs: int) -> Tally:
         )
         process.start()
         theirs.close()
-        hung = _listen(ours, tally)
+        hung = _listen(ours, tally, limit_s)
         if hung:
             process.kill()
         process.join()
@@ -140,9 +141,9 @@ def fuzz(reader: Reader, num_inputs: int) -> Tally:
     return tally
 
 
-def _listen(pipe: Any, tally: Tally) -> bool:  # noqa: ANN401
+def _listen(pipe: Any, tally: Tally, limit_s: float) -> bool:  # noqa: ANN401
     """Count what a process says until it is done; returns whether it hangs instead."""
-    while pipe.poll(LIMIT_S):
+    while pipe.poll(limit_s):
         try:
             tally.add(pipe.recv())
         except EOFError:
@@ -154,6 +155,7 @@ def main() -> int:
     """Fuzz all readers, or some; returns 1 if anything went wrong."""
     parser = argparse.ArgumentParser(description="Spoil files and read them.")
     parser.add_argument("--inputs", type=int, default=10_000, help="spoilt files for each reader")
+    parser.add_argument("--limit", type=float, default=LIMIT_S, help="longest time of one [s]")
     parser.add_argument("--readers", nargs="+", choices=READERS, default=list(READERS))
     parser.add_argument("--only", type=int, help="show what becomes of one input, by its number")
     parser.add_argument("--keep", type=Path, help="folder for the files of --only")
@@ -163,7 +165,7 @@ def main() -> int:
         return show(READERS[asked.readers[0]], asked.only, asked.keep)
     found: dict[str, Any] = {}
     for name in asked.readers:
-        tally = fuzz(READERS[name], asked.inputs)
+        tally = fuzz(READERS[name], asked.inputs, asked.limit)
         found[name] = vars(tally)
         crashes = sum(map(len, tally.crashes.values()))
         print(

@@ -94,7 +94,7 @@ def tables(plan: Plan, results: Results) -> list[Table]:
         "Injected: measurements that the fault has touched. Lost: scans that arrived and gave no "
         "estimate; predicted: estimates without the scan, which say so. ANEES: squared errors of "
         "steps in stated sigmas per component (1 is calibrated, more is over-confident); during "
-        "includes the second behind the fault. Said: estimates during the fault that were not "
+        "includes the second behind the fault. Said: estimates from the fault on that were not "
         "plainly ok, by their status."
     )
     programs = Table(
@@ -156,12 +156,12 @@ def _of_phase(row: dict[str, Any], part: int) -> Floats:
 
 
 def said(rows: list[dict[str, Any]], found: list[dict[str, Any]]) -> str:
-    """Statuses of the estimates during a fault that are not plainly ok, and refused readings."""
+    """Statuses from a fault on that are not plainly ok, and refused readings."""
     counts = Counter(
         status
         for row in rows
         for status, part in zip(row["status"], row["phase"], strict=True)
-        if part == DURING and status != "ok"
+        if part != BEFORE and status != "ok"
     )
     words = [f"{status} {count}" for status, count in counts.most_common()]
     refused = _total(found, "num_refused")
