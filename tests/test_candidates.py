@@ -22,7 +22,7 @@ from svnicp.lie import make_transform, se3_inverse, so3_exp, transform_points
 from svnicp.local_map import VoxelMap
 
 CONFIG = MapConfig(blocks_per_voxel_edge=0)
-NOISE = (0.02**2, 0.001**2)
+NOISE = (0.02**2, 0.001**2, 0.0)
 
 
 def corner_map(rng: np.random.Generator, origin: Floats) -> tuple[VoxelMap, Points]:
@@ -83,7 +83,7 @@ def test_plane_rows_agree_with_the_twin(scene, non_planar: int):
         own = cells.arrivals[int(np.argmin(np.linalg.norm(cells.positions - position, axis=1)))]
         expected = candidate_row(
             position - origin, plane, own.var(axis=0).mean(), T, points[n].astype(np.float64),
-            NOISE, non_planar == compiled.POINT,
+            NOISE[:2], non_planar == compiled.POINT,
         )  # fmt: skip
         assert_row(rows[n, m].astype(np.float64), expected, plane)
         if plane is not None and plane.planar:
@@ -104,6 +104,27 @@ def assert_row(row: Floats, expected: Floats, plane: Plane | None) -> None:
     assert_allclose(row[:3], expected[:3], rtol=0.0, atol=1e-6)
     assert_allclose(row[3:7], expected[3:7], rtol=0.0, atol=2e-4)
     assert_allclose(row[7], expected[7], rtol=5e-3)
+
+
+def test_a_tilt_that_normals_share_goes_any_way_across_them(scene):
+    """It adds its variance to the covariance of every normal, but not along the normal itself."""
+    local_map, _, origin, T, points = scene
+    found = local_map.nearest(transform_points(T, points) + origin, 1, 0.3)
+    local_map.fit_planes(found.indices)
+    (rows, alone), (_, tilted) = (
+        compiled.pack_planes(
+            local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, points,
+            np.array([*NOISE[:2], tilt_var]), compiled.DROP,
+        )
+        for tilt_var in (0.0, 0.01)
+    )  # fmt: skip
+    planar = rows[:, 0, 7] > 0.0
+    assert planar.any()
+    normals = rows[planar, 0, 3:6].astype(float)
+    across = np.eye(3) - normals[:, :, None] * normals[:, None, :]
+    first, second = np.triu_indices(3)
+    added = (tilted - alone)[planar, 0]
+    assert_allclose(added, 0.01 * across[:, first, second], atol=1e-8)
 
 
 def test_match_all_takes_the_nearest_usable_candidate(scene, rng: np.random.Generator):

@@ -44,6 +44,21 @@ def test_intervals_hold_the_whole_integral(stamps: list[int], span: tuple[int, i
     assert_allclose((rows[1:, :1] * rows[1:, 1:]).sum(axis=0), integral, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("axis", range(6))
+def test_a_single_wild_reading_is_replaced_by_its_neighbours(axis: int):
+    """A reading far from both neighbours is a fault; a strong turn or push that lasts is not."""
+    readings = np.random.default_rng(1).normal(size=(9, 6))
+    wild, lasting = readings.copy(), readings.copy()
+    wild[4, axis] += 300.0
+    lasting[4:6, axis] += 300.0
+    buffer = buffer_of(np.arange(9) * 10**7, wild)
+    expected = readings.copy()
+    expected[4] = 0.5 * (readings[3] + readings[5])
+    assert_allclose(buffer.window(0, 10**9), expected)
+    assert buffer.num_spikes == 1
+    assert_allclose(buffer_of(np.arange(9) * 10**7, lasting).window(0, 10**9), lasting)
+
+
 @given(stamps=STAMPS, span=SPAN)
 @example(stamps=[0, 700, 800, 900, 5000], span=(800, 900))
 def test_first_row_is_what_happened_before(stamps: list[int], span: tuple[int, int]):

@@ -29,7 +29,7 @@ from svnicp.inertial.eskf import (
     SIZE,
     VELOCITY,
 )
-from svnicp.lie import se3_exp, se3_inverse, se3_log
+from svnicp.lie import se3_exp, se3_inverse, se3_log, so3_exp
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -195,6 +195,39 @@ def test_coasting_keeps_the_velocity_and_its_doubt(rng: np.random.Generator):
     F = np.eye(SIZE)
     F[POSITION, VELOCITY] = 0.7 * np.eye(3)
     assert_allclose(eskf.covariance, F @ before @ F.T, atol=1e-14)
+
+
+def test_coasting_goes_on_turning(rng: np.random.Generator):
+    """The rotation goes on at the given rate, its error is carried along, and its doubt grows."""
+    eskf, rate = busy_filter(rng), np.array([0.3, -0.2, 0.5])
+    start, before = state_of(eskf), eskf.covariance.copy()
+    eskf.coast(0.4, 1e-9, 0.6, rate)
+    turned = so3_exp(0.4 * rate)
+    assert_allclose(eskf.rotation, start.rotation @ turned, atol=1e-12)
+    expected = turned.T @ before[ROTATION, ROTATION] @ turned + np.eye(3) * 0.36 * 0.4**3 / 3.0
+    assert_allclose(eskf.covariance[ROTATION, ROTATION], expected, atol=1e-14)
+
+
+def test_gravity_turns_with_the_map(rng: np.random.Generator):
+    """Gravity's covariance grows by how a small turn of the body's axes moves it."""
+    eskf = busy_filter(rng)
+    before, turn = eskf.covariance[GRAVITY, GRAVITY].copy(), 1e-6 * np.array([1.0, -2.0, 3.0])
+    eskf.tilt_gravity(np.outer(turn, turn))
+    moved_gravity = so3_exp(eskf.rotation @ turn) @ eskf.gravity - eskf.gravity
+    grown = eskf.covariance[GRAVITY, GRAVITY] - before
+    assert_allclose(grown, np.outer(moved_gravity, moved_gravity), atol=1e-15)
+
+
+def test_the_step_can_be_taken_from_another_filter(rng: np.random.Generator):
+    """Then it is relative to that filter's last pose, of which this one knows nothing."""
+    eskf, other = busy_filter(rng), busy_filter(rng)
+    eskf.step_from(other)
+    assert_array_equal(eskf.T_world_previous, other.T_world_previous)
+    assert_array_equal(eskf.covariance[PREVIOUS, PREVIOUS], other.covariance[PREVIOUS, PREVIOUS])
+    assert_array_equal(eskf.covariance[PREVIOUS, :18], 0.0)
+    before = eskf.covariance.copy()
+    eskf.step_from(other)
+    assert_array_equal(eskf.covariance, before)
 
 
 def test_coasting_in_pieces_is_coasting_at_once():

@@ -113,11 +113,12 @@ class RecordedDrift(MapDrift):
 
     renewed: Floats
 
-    def renew(self, share: float, scan_cov: Floats, predicted_cov: Floats) -> None:
+    def renew(self, share: float, scan_cov: Floats, predicted_cov: Floats) -> Floats:
         """Keep the difference."""
         before = self.covariance.copy()
-        super().renew(share, scan_cov, predicted_cov)
+        taken = super().renew(share, scan_cov, predicted_cov)
         self.renewed = self.covariance - before
+        return taken
 
 
 @WITH_IMU

@@ -134,12 +134,17 @@ class NoiseConfig:
     """Width of the robust weight, in standard deviations (physical) or metres (unit)."""
     debias_normals: bool = True
     """Discount information that noise in the normals fakes (errors in variables)."""
+    shared_tilt_rad: float = 0.0
+    """All normals of a map may be tilted by this, because the scans that made it are not placed
+    exactly [rad]. Odometry sets it, larger for a young map: see ``odometry.map_tilt_rad``."""
     effective_points: float = 12000.0
     """Points beyond which a scan's errors stop averaging out, because the map is shared."""
 
     def __post_init__(self) -> None:
         require(self.range_noise_m > 0, "noise.range_noise_m", "positive", self.range_noise_m)
         require(self.floor_m >= 0, "noise.floor_m", "not negative", self.floor_m)
+        tilt = self.shared_tilt_rad
+        require(tilt >= 0, "noise.shared_tilt_rad", "not negative", tilt)
         require(self.weight_width > 0, "noise.weight_width", "positive", self.weight_width)
         require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points

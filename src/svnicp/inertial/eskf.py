@@ -24,6 +24,7 @@ from svnicp.lie import (
     se3_exp,
     se3_inverse,
     se3_right_jacobian,
+    so3_exp,
 )
 from svnicp.pose_gaussian import PoseGaussian
 
@@ -32,6 +33,8 @@ GYRO_BIAS, ACCEL_BIAS, GRAVITY = slice(9, 12), slice(12, 15), slice(15, 18)
 PREVIOUS = slice(18, 24)
 """Pose at the last scan, in its own body tangent: translation, then rotation."""
 SIZE = 24
+MOST_TURNED_RAD = 1.0
+"""Standard deviation of a turn that nothing is known about [rad]."""
 
 
 class Correction(NamedTuple):
@@ -108,25 +111,54 @@ class Eskf:
         )  # fmt: skip
         return track
 
-    def coast(self, seconds: float, acceleration_std: float, rate_std: float) -> None:
-        """Go on at constant velocity through a gap without readings; the covariance opens up.
+    def coast(
+        self,
+        seconds: float,
+        acceleration_std: float,
+        turning_std: float,
+        rate: Floats | None = None,
+    ) -> None:
+        """Go on as it went through a gap without readings; the covariance opens up.
 
         The velocity walks at random, by ``acceleration_std`` [m/s] in the first second; the body
-        may turn at any rate within ``rate_std`` [rad/s].
+        goes on turning at ``rate`` (3,) [rad/s], which walks by ``turning_std`` [rad/s].
         """
+        turned = so3_exp((np.zeros(3) if rate is None else rate) * seconds)
         self.position = self.position + self.velocity * seconds
+        self.rotation = self.rotation @ turned
         flow = np.eye(SIZE)
         flow[POSITION, VELOCITY] = np.eye(3) * seconds
+        flow[ROTATION, ROTATION] = turned.T
         walk = np.eye(3) * acceleration_std**2
+        turning_var = min(turning_std**2 * seconds**3 / 3.0, MOST_TURNED_RAD**2)
         P = flow @ self.covariance @ flow.T
         P[POSITION, POSITION] += walk * seconds**3 / 3.0
         P[POSITION, VELOCITY] += walk * seconds**2 / 2.0
         P[VELOCITY, POSITION] += walk * seconds**2 / 2.0
         P[VELOCITY, VELOCITY] += walk * seconds
-        P[ROTATION, ROTATION] += np.eye(3) * (rate_std * seconds) ** 2
+        P[ROTATION, ROTATION] += np.eye(3) * turning_var
         P[GYRO_BIAS, GYRO_BIAS] += np.eye(3) * self._noise[2] * seconds
         P[ACCEL_BIAS, ACCEL_BIAS] += np.eye(3) * self._noise[3] * seconds
         self.covariance = P
+
+    def doubt_biases(self, gyro_std: float, accel_std: float) -> None:
+        """Know the biases less: readings contradicted what scans show."""
+        self.covariance[GYRO_BIAS, GYRO_BIAS] += np.eye(3) * gyro_std**2
+        self.covariance[ACCEL_BIAS, ACCEL_BIAS] += np.eye(3) * accel_std**2
+
+    def tilt_gravity(self, turn_cov: Covariance) -> None:
+        """Gravity is known in the map's axes: let it turn by what the map turns, (3, 3) of body."""
+        J = hat(self.gravity) @ self.rotation
+        self.covariance[GRAVITY, GRAVITY] += J @ turn_cov @ J.T
+
+    def step_from(self, other: "Eskf") -> None:
+        """Let the step be relative to the same pose as that of another filter."""
+        if np.array_equal(self.T_world_previous, other.T_world_previous):
+            return
+        self.T_world_previous = other.T_world_previous.copy()
+        self.covariance[PREVIOUS, :] = 0.0
+        self.covariance[:, PREVIOUS] = 0.0
+        self.covariance[PREVIOUS, PREVIOUS] = other.covariance[PREVIOUS, PREVIOUS]
 
     def correct(
         self, innovation: Floats, measurement_cov: Covariance, velocity_lag: Floats | None = None

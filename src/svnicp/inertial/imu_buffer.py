@@ -13,6 +13,14 @@ import numpy as np
 from svnicp.arrays import Floats
 from svnicp.errors import InputError
 
+SPIKE_RATE_RAD_S, SPIKE_FORCE_M_S2 = 10.0, 100.0
+"""A reading that differs this much from both neighbours is no motion, but a fault."""
+
+CLOCK_BACK_NS = 10**9
+"""A stamp that is this much too early is no delay [ns]."""
+CLOCK_READINGS = 10
+"""So many in a row and the clock was set back."""
+
 
 class ImuBuffer:
     """Readings of one IMU, in the order of time."""
@@ -22,6 +30,9 @@ class ImuBuffer:
         self._readings: list[Floats] = []
         self.num_dropped = 0
         """Readings that came with a stamp not later than the one before."""
+        self._num_back = 0
+        self.num_spikes = 0
+        """Single readings far from both neighbours, which were replaced by the neighbours' mean."""
 
     def __len__(self) -> int:
         return len(self._stamps)
@@ -40,10 +51,27 @@ class ImuBuffer:
         """Append a reading (3,) [rad/s] and (3,) [m/s^2]; one that is not later is dropped."""
         reading = _checked(stamp_ns, angular_velocity, linear_acceleration)
         if self._stamps and stamp_ns <= self._stamps[-1]:
-            self.num_dropped += 1
+            self._is_late(stamp_ns)
             return
+        self._num_back = 0
+        if len(self._readings) >= 2 and _is_spike(*self._readings[-2:], reading):
+            self._readings[-1] = 0.5 * (self._readings[-2] + reading)
+            self.num_spikes += 1
         self._stamps.append(int(stamp_ns))
         self._readings.append(reading)
+
+    def _is_late(self, stamp_ns: int) -> None:
+        """Count a reading that is not later; when many are far too early, the clock was set back.
+
+        Then the readings before are of no use any more.
+        """
+        self.num_dropped += 1
+        far = stamp_ns < self._stamps[-1] - CLOCK_BACK_NS
+        self._num_back = self._num_back + 1 if far else 0
+        if self._num_back == CLOCK_READINGS:
+            self._stamps.clear()
+            self._readings.clear()
+            self._num_back = 0
 
     def forget_before(self, stamp_ns: int) -> None:
         """Drop readings that no interval after this time needs: all but two before it."""
@@ -94,6 +122,17 @@ class ImuBuffer:
         start, end = self._stamps[after - 1], self._stamps[after]
         share = (stamp_ns - start) / (end - start)
         return (1.0 - share) * self._readings[after - 1] + share * self._readings[after]
+
+
+def _is_spike(before: Floats, reading: Floats, after: Floats) -> bool:
+    """Whether a reading (6,) is far from both neighbours, which are near each other."""
+    limits = SPIKE_RATE_RAD_S, SPIKE_FORCE_M_S2
+    for axes, limit in zip((slice(0, 3), slice(3, 6)), limits, strict=True):
+        apart = float(np.linalg.norm(after[axes] - before[axes]))
+        off = float(np.linalg.norm(reading[axes] - 0.5 * (before[axes] + after[axes])))
+        if off > max(limit, 2.0 * apart):
+            return True
+    return False
 
 
 def _checked(stamp_ns: int, angular_velocity: Floats, linear_acceleration: Floats) -> Floats:

@@ -49,7 +49,8 @@ def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, non_plana
     """Candidate rows (N, M, 8) of the plane-aware metric, and normal covariances (N, M, 6).
 
     ``T`` (4, 4) is the pose (relative to ``origin``) at which incidence and leverage are taken;
-    ``noise``: range noise variance and the floor of every variance [m²].
+    ``noise``: range noise variance, the floor of every variance [m²], and the variance of tilts
+    that all normals may share [rad²].
     """
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
     normal_cov = np.zeros((indices.shape[0], indices.shape[1], 6), dtype=np.float32)
@@ -87,10 +88,20 @@ def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
             _plane_row(plane, centre, beam, place, noise, row)
-            for i in range(6):
-                normal_cov[m, i] = plane[NORMAL_COV + i]
+            _normal_cov(plane, noise[2], normal_cov[m])
         elif non_planar == POINT:
             row[7] = _point_precision(voxels.moments[voxel, slot], noise)
+
+
+@njit()
+def _normal_cov(plane, tilt_var, out):
+    """Covariance (6,) of a normal: that of its fit, and a tilt any way."""
+    field = 0
+    for i in range(3):
+        for j in range(i, 3):
+            across = (1.0 if i == j else 0.0) - plane[NORMAL + i] * plane[NORMAL + j]
+            out[field] = plane[NORMAL_COV + field] + tilt_var * across
+            field += 1
 
 
 @njit()

@@ -38,6 +38,8 @@ FASTEST = 3.0
 """The walk's variance grows by at most this factor at once."""
 FIRST_DOUBT = 0.3
 """Doubt about the first twist: this share of it, and this much besides [m/s]."""
+GAP_S = 0.5
+"""Scans farther apart than this are a gap [s]."""
 SLOWEST_WALK, FASTEST_WALK = 3e-3, 10.0
 """Limits of the walk's variance over what ``MotionConfig`` says."""
 
@@ -81,7 +83,8 @@ class ConstantVelocity:
         flow[POSE, TWIST] = se3_right_jacobian(self.twist * dt) * dt
         self.covariance = flow @ self.covariance @ flow.T
         self._last_dt_s = dt
-        self._walk(self._walk_factors)
+        # What was learnt is how motion changes from scan to scan, not over a gap.
+        self._walk(self._walk_factors if dt < GAP_S else np.maximum(self._walk_factors, 1.0))
         self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(self.twist * dt))
         self.stamp_ns = scan.mean_ns
         return Prediction(
@@ -155,6 +158,24 @@ class ConstantVelocity:
         self._walk(FASTEST_WALK - self._walk_factors)
         self._walk_factors[:] = FASTEST_WALK
         return True
+
+    def without_readings(self, scan: Scan) -> Prediction | None:  # noqa: ARG002
+        """Nothing: there are no readings that a scan could contradict."""
+        return None
+
+    def with_readings(self) -> None:
+        """Nothing to take back."""
+
+    def set_clock(self, stamp_ns: int) -> None:
+        """Take the state to be of another time: the clock was set [ns]."""
+        self.stamp_ns = stamp_ns
+
+    def surrender(self) -> bool:
+        """No: it has given way long before."""
+        return False
+
+    def map_turned(self, turn_cov: Covariance) -> None:
+        """Nothing is known here of the map's axes."""
 
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here, and is where it is by definition."""

@@ -27,8 +27,10 @@ class MapDrift:
         A = se3_adjoint(se3_inverse(T_previous_body))
         self.covariance = A @ self.covariance @ A.T
 
-    def renew(self, share: float, scan_cov: Covariance, predicted_cov: Covariance) -> None:
+    def renew(self, share: float, scan_cov: Covariance, predicted_cov: Covariance) -> Covariance:
         """Let a share of the map take over the error of a scan, as far as scans decide the pose.
+
+        Returns the covariance (6, 6) of what the map took over.
 
         Parameters
         ----------
@@ -41,11 +43,12 @@ class MapDrift:
             together, they decide nothing.
         """
         if share <= 0.0:
-            return
+            return np.zeros((6, 6))
         together = scan_cov * min(share, 1.0)
         gain = np.linalg.solve(predicted_cov + together, predicted_cov).T
-        taken = gain @ scan_cov @ gain.T
-        self.covariance = self.covariance + self._config.renewal * share * taken
+        taken = self._config.renewal * share * gain @ scan_cov @ gain.T
+        self.covariance = self.covariance + taken
+        return taken
 
     def restart(self, covariance: Covariance) -> None:
         """Begin a new map whose place is this uncertain."""

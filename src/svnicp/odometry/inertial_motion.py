@@ -7,32 +7,29 @@ first two scans do. A gap in the readings is bridged at constant velocity, and t
 so.
 """
 
+import copy
+
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Integers, Transform
 from svnicp.config import InertialConfig, MotionConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
-from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
+from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.eskf import Correction
-from svnicp.inertial.start import CERTAIN, at_rest, start_in_motion
-from svnicp.lie import make_transform
-from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Prediction
+from svnicp.inertial.start import CERTAIN, at_rest
+from svnicp.lie import make_transform, so3_log
+from svnicp.odometry.inertial_start import first_state, seen_velocity
+from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack, track_from
 
-SLOW_M_S = 0.1
-"""How fast a body may move that seems to be at rest by its IMU, before scans are asked [m/s]."""
-SEEN_TO_MOVE = 3.0
-"""It does move when the first two scans are apart by this many standard deviations."""
 REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
+SECOND_OPINION_S = 2.0
+"""Readings since a scan that was believed can be done without for this long [s]."""
 VISIBLE_M = 0.002
 """A scan is deskewed again when its last point moves by more than this by a new velocity [m]."""
-UNSEEN_SPEED_M_S = 1.0
-"""Where scans do not show the first velocity it is taken to be within this [m/s] of rest."""
-FIRST_DOUBT = 0.3
-"""Doubt about the first velocity, as a share of it."""
 
 
 class InertialMotion:
@@ -48,6 +45,12 @@ class InertialMotion:
         self._config, self._motion = config, motion
         self._noise = noise.scaled(config.noise_factor)
         self._filter: Eskf | None = None
+        self._sure: Eskf | None = None
+        self._sure_ns = 0
+        self._believed = False
+        self._with_readings: Eskf | None = None
+        self._coasted_s = 0.0
+        self._turning = np.zeros(3)
         self._last_rate = np.zeros(3)
         self._rate_var = 0.0
         self.num_gaps = 0
@@ -60,29 +63,15 @@ class InertialMotion:
         return self._filter
 
     def ready(self, scan: Scan) -> bool:
-        """Start the filter at the end of a scan, if the readings before it allow."""
-        end_ns = scan.mean_ns
+        """Start the filter at the mean time of a scan, if the readings before it allow."""
         if self._filter is not None:
             return True
-        if len(self.imu) == 0:
+        first = first_state(self.imu, scan, self._config, self._motion.first_speed_m_s)
+        if first is None:
             return False
-        seconds = (end_ns - self.imu.first_ns) * 1e-9
-        if seconds < self._config.start_s:
-            return False
-        window = self.imu.window(end_ns - int(self._config.start_s * 1e9), end_ns)
-        if len(window) == 0:
-            return False
-        resting = at_rest(window, self._config)
-        if not resting and seconds < self._config.max_start_s:
-            return False
-        self.started_at_rest = resting
-        if resting:
-            start = start_at_rest(window, self._config, velocity_std=SLOW_M_S)
-        else:
-            known = self.imu.intervals(self.imu.first_ns, end_ns)
-            start = start_in_motion(known, self._motion.first_speed_m_s, self._config)
+        start, self.started_at_rest = first
         self._filter = Eskf(start, self._noise, estimate_gravity=self._config.estimate_gravity)
-        self.stamp_ns, self._start_ns = end_ns, scan.stamp_ns
+        self.stamp_ns, self._start_ns = scan.mean_ns, scan.stamp_ns
         return True
 
     @property
@@ -112,19 +101,11 @@ class InertialMotion:
         At rest, by the IMU, and not seen to move by the scans either: nothing to be done.
         """
         seconds = (second.mean_ns - first.mean_ns) * 1e-9
-        moved = found.T_world_body[:3, 3] - self.at_rest(second)[:3, 3]
-        R_world = found.T_world_body[:3, :3]
-        moved_cov = PAIR_FACTOR * R_world @ found.covariance[:3, :3] @ R_world.T
-        still_cov = moved_cov + np.eye(3) * (SLOW_M_S * seconds) ** 2
-        if self.started_at_rest and moved @ np.linalg.solve(still_cov, moved) < SEEN_TO_MOVE**2:
+        seen = seen_velocity(found, self.at_rest(second), seconds, resting=self.started_at_rest)
+        if seen is None:
             return None
         self.started_at_rest = False
-        velocity = moved / seconds
-        doubt = FIRST_DOUBT * np.linalg.norm(velocity) + SLOW_M_S
-        seen_cov = moved_cov / seconds**2 + np.eye(3) * doubt**2
-        unseen_cov = np.eye(3) * UNSEEN_SPEED_M_S**2
-        likely_cov: Covariance = seen_cov @ np.linalg.solve(seen_cov + unseen_cov, unseen_cov)
-        self.eskf.take_velocity(velocity, 0.5 * (likely_cov + likely_cov.T))
+        self.eskf.take_velocity(*seen)
         return self._track_around(first)
 
     def _track_around(self, scan: Scan) -> PoseTrack | None:
@@ -152,19 +133,44 @@ class InertialMotion:
             self.num_gaps += 1
             track = self._coast(begin_ns, scan)
         else:
+            self._coasted_s = 0.0
             track = self._navigate(begin_ns, scan)
         if self._start_over:
             self.imu.forget_before(scan.stamp_ns)
         return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
 
-    def _scan_noise(self, scan: Scan) -> Covariance:
-        """What the gyroscope's noise during a scan leaves in its pose.
+    def without_readings(self, scan: Scan) -> Prediction | None:
+        """Predict again, from the last scan that was believed and without any reading since.
 
-        The rotation error walks away from the mean time to both sides; the points' mean of such a
-        walk over the time T has the variance σ² T / 12.
+        ``with_readings`` takes it back. None where there is no such scan, or too long ago.
+        """
+        assert self.stamp_ns is not None, "ready() comes first"
+        since_s = (self.stamp_ns - self._sure_ns) * 1e-9
+        if self._sure is None or since_s > SECOND_OPINION_S:
+            return None
+        self._with_readings, self._filter = self.eskf, copy.deepcopy(self._sure)
+        self.eskf.step_from(self._with_readings)
+        self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)
+        track = self._coast(self._sure_ns, scan)
+        return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
+
+    def with_readings(self) -> None:
+        """Take ``without_readings`` back."""
+        self._filter, self._with_readings = self._with_readings, None
+
+    def _scan_noise(self, scan: Scan) -> Covariance:
+        """What motion during a scan that is not known leaves in its pose.
+
+        With readings, the rotation error walks away from the mean time to both sides; the points'
+        mean of such a walk over the time T has the variance σ² T / 12. Without, an acceleration a
+        puts the points' mean off the pose at their mean time by a T² / 24.
         """
         seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
-        return np.diag([CERTAIN] * 3 + [self._noise.gyroscope**2 * seconds / 12.0] * 3)
+        if self._coasted_s == 0.0:
+            return np.diag([CERTAIN] * 3 + [self._noise.gyroscope**2 * seconds / 12.0] * 3)
+        changes = self._motion.acceleration, self._motion.angular_acceleration
+        change_var = np.square(np.repeat(changes, 3)) / max(self._coasted_s, 0.01)
+        return np.diag(change_var * (seconds**2 / 24.0) ** 2 + CERTAIN)
 
     def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack | None:
         """Integrate the readings up to the mean time of a scan, and look ahead to its end."""
@@ -180,10 +186,11 @@ class InertialMotion:
         return track_from(stamps, nodes, reference)
 
     def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
-        """Go on at constant velocity, where readings are missing."""
+        """Go on as the body went, where readings are missing."""
         before = self._pose_row()
-        seconds = (scan.mean_ns - begin_ns) * 1e-9
-        self.eskf.coast(seconds, self._motion.acceleration, self._motion.angular_acceleration)
+        self._coasted_s = (scan.mean_ns - begin_ns) * 1e-9
+        walks = self._motion.acceleration, self._motion.angular_acceleration
+        self.eskf.coast(self._coasted_s, *walks, self._turning)
         return track_from(
             np.array([begin_ns, scan.mean_ns]), np.array([before, self._pose_row()]), 1
         )
@@ -193,10 +200,13 @@ class InertialMotion:
         return np.r_[self.eskf.rotation.ravel(), self.eskf.position]
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
-        """Fuse a pose."""
-        lag = measurement.lag[:, :3]
+        """Fuse a pose; without readings the rate of turning that deskewed it is a guess."""
+        lag, turning_lag = measurement.lag[:, :3], measurement.lag[:, 3:]
+        turning_var = self._motion.angular_acceleration**2 * self._coasted_s
+        noise = measurement.covariance + turning_var * turning_lag @ turning_lag.T
         velocity = self.eskf.velocity.copy()
-        correction = self.eskf.correct(measurement.innovation, measurement.covariance, lag)
+        correction = self.eskf.correct(measurement.innovation, noise, lag)
+        self._believed = True
         self._velocity_step = float(np.linalg.norm(self.eskf.velocity - velocity))
         if not self._start_over:
             self._end_start()
@@ -219,15 +229,40 @@ class InertialMotion:
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here."""
         self.eskf.anchor()
+        self._believed = True
+
+    def set_clock(self, stamp_ns: int) -> None:
+        """Take the state to be of another time: the clock was set [ns]."""
+        self.stamp_ns = self._sure_ns = stamp_ns
+
+    def surrender(self) -> bool:
+        """Begin anew: the velocity is unknown, and the biases are as at a start in motion."""
+        self.started_at_rest = False
+        speed_var = self._motion.first_speed_m_s**2
+        self.eskf.take_velocity(np.zeros(3), np.eye(3) * speed_var)
+        self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)
+        return True
+
+    def map_turned(self, turn_cov: Covariance) -> None:
+        """Gravity is known in the map's axes, which turn a little as the map renews itself."""
+        self.eskf.tilt_gravity(turn_cov)
 
     def clone(self) -> None:
         """Make the present pose the one that the next step is relative to."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        if self._believed:
+            seconds = (self.stamp_ns - self._sure_ns) * 1e-9
+            if self._sure is not None and seconds > 0.0:
+                self._turning = so3_log(self._sure.rotation.T @ self.eskf.rotation) / seconds
         self.eskf.clone()
+        if self._believed:
+            self._sure, self._sure_ns = copy.deepcopy(self.eskf), self.stamp_ns
+        self._believed, self._with_readings = False, None
 
     def track(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan by the corrected velocity; None where that hardly differs."""
         seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
-        if self._velocity_step * seconds < VISIBLE_M:
+        if self._coasted_s > 0.0 or self._velocity_step * seconds < VISIBLE_M:
             return None
         return self._track_around(scan)
 

@@ -21,6 +21,9 @@ from svnicp.registration import RegistrationResult
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
+MOST_TILT_RAD = 0.05
+"""No map is tilted by more than this [rad]."""
+
 
 class MeasurementNoise:
     """How sure a scan is taken to be: adaptive, fixed or smoothed."""
@@ -45,8 +48,11 @@ class MeasurementNoise:
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
         alone = self._tempered(alone)
-        youth = 1.0 + (self._config.warm_up_scans / max(map_age, 1)) ** 2
-        noise = alone * youth + prediction.scan_noise + self._slant(prediction.covariance)
+        noise = (
+            alone * youth(self._config, map_age)
+            + prediction.scan_noise
+            + self._slant(prediction.covariance)
+        )
         return PoseMeasurement(innovation, noise, lag)
 
     def _slant(self, predicted: Covariance) -> Covariance:
@@ -65,6 +71,16 @@ class MeasurementNoise:
         factors = self._config.temperature_translation, self._config.temperature_rotation
         roots = np.sqrt(np.repeat(factors, 3))
         return alone * np.outer(roots, roots)
+
+
+def youth(config: OdometryConfig, map_age: int) -> float:
+    """How much less a map of this many scans is trusted than an old one: 1 is as much."""
+    return 1.0 + (config.warm_up_scans / max(map_age, 1)) ** 2
+
+
+def shared_tilt(config: OdometryConfig, map_age: int) -> float:
+    """Tilt that all normals of a map of this many scans may share [rad]."""
+    return min(config.map_tilt_rad * youth(config, map_age), MOST_TILT_RAD)
 
 
 def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:

@@ -125,6 +125,26 @@ class MotionModel(Protocol):
         """Make the prediction less certain, for a scan that contradicts it; False: it stands."""
         ...
 
+    def without_readings(self, scan: Scan) -> Prediction | None:
+        """Predict a scan again without the readings that it contradicts; None: there are none."""
+        ...
+
+    def with_readings(self) -> None:
+        """Take ``without_readings`` back."""
+        ...
+
+    def set_clock(self, stamp_ns: int) -> None:
+        """Take the state to be of another time: the clock was set [ns]."""
+        ...
+
+    def surrender(self) -> bool:
+        """Scans contradicted it for long: whether it begins anew, with a velocity to be learnt."""
+        ...
+
+    def map_turned(self, turn_cov: Covariance) -> None:
+        """Take note that the map has turned, by (3, 3) in the body's axes [rad^2]."""
+        ...
+
     def anchor(self) -> None:
         """Take the pose as exact: a new map begins here, and is where it is by definition."""
         ...

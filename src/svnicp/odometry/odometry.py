@@ -6,6 +6,9 @@ A scan that cannot be believed does not touch the map; after a while without any
 is begun at the predicted pose, and the covariance keeps what is not known about it.
 """
 
+import logging
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,12 +26,15 @@ from svnicp.odometry.first_motion import first_motion
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import check_extrinsics, check_scan
 from svnicp.odometry.map_scale import fitting_scale
-from svnicp.odometry.measurement import MeasurementNoise
+from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
+from svnicp.odometry.scan_order import ScanOrder, Turn
 from svnicp.odometry.summary import summarise
 from svnicp.preprocess import BodyPoints, body_points, thinned
 from svnicp.registration import RegistrationResult, register_in_map
+
+log = logging.getLogger(__name__)
 
 PRUNE_EVERY = 10
 """Scans between two prunings of the map."""
@@ -70,6 +76,8 @@ class Odometry:
         self.num_scans = 0
         self._believed_ns: int | None = None
         self._first_scan: Scan | None = None
+        self._contradicted = False
+        self._order = ScanOrder(self.config.odometry.min_step_s)
 
     def add_imu(
         self, stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
@@ -114,12 +122,20 @@ class Odometry:
         result = self._register(points, prediction)
         clock.lap("register")
         outcome = self._fuse(result, prediction)
+        if not outcome.fate.mapped:
+            points, outcome = self._second_opinion(scan, points, outcome)
         clock.lap("correct")
         step = self.motion.step
         self.drift.move(step.T_world_body)
         self._insert(self._better_deskewed(scan, points, outcome), outcome)
         if outcome.fate.mapped:
-            self._first_scan = scan if outcome.fate is Fate.FIRST else None
+            begins = outcome.fate is Fate.FIRST or (
+                outcome.fate is Fate.NEW_MAP and self._contradicted and self.motion.surrender()
+            )
+            self._first_scan = scan if begins else None
+        self._contradicted = not outcome.fate.mapped and (
+            self._contradicted or outcome.fate is Fate.REFUSED
+        )
         clock.lap("map")
         self.num_scans += 1
         estimate = summarise(self.motion, self.drift, step, outcome, len(scan.points), clock)
@@ -134,41 +150,70 @@ class Odometry:
         return body_points(scan, track, self.T_body_lidar, self.config.preprocess)
 
     def _in_order(self, scan: Scan) -> bool:
-        """Whether a scan comes after the last one, by more than the shortest step."""
+        """Whether a scan comes in its turn; after the clock was set, time goes on from there."""
         last_ns = self.motion.stamp_ns
-        step_ns = int(self.config.odometry.min_step_s * 1e9)
-        late_enough = last_ns is None or scan.mean_ns >= last_ns + step_ns
-        return self.num_scans == 0 or late_enough
+        if self.num_scans == 0 or last_ns is None:
+            return True
+        turn = self._order.turn(scan.mean_ns, last_ns)
+        if turn is Turn.CLOCK_SET:
+            back_s = (last_ns - scan.mean_ns) * 1e-9
+            log.warning("Stamps of scans went back by %.1f s: the clock was set back.", back_s)
+            self._believed_ns = scan.mean_ns - self._order.before_ns
+            self.motion.set_clock(self._believed_ns)
+            self._first_scan = None
+        return turn is not Turn.LATE
 
     def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
         """Pose of the points in the map; None when there is no map yet, or hardly any point."""
         enough = len(scan.points) >= self.config.match.min_matches
         if self.local_map.num_voxels == 0 or not enough:
             return None
+        tilt = shared_tilt(self.config.odometry, self.local_map.epoch)
+        noise = replace(self.config.noise, shared_tilt_rad=tilt)
         return register_in_map(
             scan.points, self.local_map, T_target_source=prediction.T_world_body,
-            prior_covariance=self._prior(prediction), config=self.config, rng=self.rng,
-            point_seconds=scan.seconds,
+            prior_covariance=self._prior(prediction), config=replace(self.config, noise=noise),
+            rng=self.rng, point_seconds=scan.seconds,
         )  # fmt: skip
 
     def _prior(self, prediction: Prediction) -> Covariance | None:
         """What the registration may assume: the prediction, or little (the paper's filter)."""
         return None if self.config.odometry.noise == "fixed" else prediction.covariance
 
-    def _fuse(self, result: RegistrationResult | None, prediction: Prediction) -> Outcome:
-        """Correct the filter by a registration that can be believed."""
+    def _fuse(
+        self, result: RegistrationResult | None, prediction: Prediction, only: Fate | None = None
+    ) -> Outcome:
+        """Correct the filter by a registration that can be believed, or ``only`` by such a one."""
         if self.local_map.num_voxels == 0:
             return Outcome(Fate.FIRST)
         if result is None:
-            return Outcome(self._or_new_map(Fate.EMPTY))
+            return Outcome(Fate.EMPTY)
         measurement = self.noise.measure(result, prediction, self.local_map.epoch)
         fate = judge(result)
         if fate.used and not self._is_believable(measurement):
             fate = Fate.REFUSED
-        if not fate.used:
-            return Outcome(self._or_new_map(fate), result, measurement)
+        if not fate.used or (only is not None and fate is not only):
+            return Outcome(fate, result, measurement)
         correction = self.motion.correct(measurement)
         return Outcome(fate, result, measurement, correction, prediction.covariance)
+
+    def _second_opinion(
+        self, scan: Scan, points: BodyPoints, outcome: Outcome
+    ) -> tuple[BodyPoints, Outcome]:
+        """Ask a scan that does not fit once more, without the IMU's readings.
+
+        One bad reading must not outvote all scans to come. But only a scan that constrains every
+        direction may stand against an IMU: in a corridor the IMU is the better witness.
+        """
+        prediction = self.motion.without_readings(scan) if outcome.result is not None else None
+        if prediction is None:
+            return points, outcome._replace(fate=self._or_new_map(outcome.fate))
+        again = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
+        second = self._fuse(self._register(again, prediction), prediction, only=Fate.OK)
+        if second.fate is Fate.OK:
+            return again, second._replace(fate=Fate.AGAINST_IMU)
+        self.motion.with_readings()
+        return points, outcome._replace(fate=self._or_new_map(outcome.fate))
 
     def _is_believable(self, measurement: PoseMeasurement) -> bool:
         """Whether a pose is near enough to the prediction, which may have to give way."""
@@ -201,7 +246,8 @@ class Odometry:
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
         if outcome.measurement is not None and outcome.fate.used:
-            self.drift.renew(share, outcome.measurement.covariance, outcome.predicted_cov)
+            taken = self.drift.renew(share, outcome.measurement.covariance, outcome.predicted_cov)
+            self.motion.map_turned(taken[3:, 3:])
         if self.num_scans % PRUNE_EVERY == 0:
             self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
 

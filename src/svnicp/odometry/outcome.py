@@ -25,6 +25,7 @@ class Fate(enum.Enum):
     FIRST = "the first scan begins the map"
     OK = "matched"
     WEAK = "matched, but the scan hardly constrains some directions"
+    AGAINST_IMU = "matched, but only without the IMU's readings, which contradict the scan"
     EMPTY = "too few points: the pose is predicted"
     UNMATCHED = "too little of the scan is in the map: the pose is predicted"
     POOR_FIT = "residuals far larger than the sensor's noise: the pose is predicted"
@@ -34,7 +35,7 @@ class Fate(enum.Enum):
     @property
     def used(self) -> bool:
         """Whether the scan told the pose."""
-        return self in {Fate.OK, Fate.WEAK}
+        return self in {Fate.OK, Fate.WEAK, Fate.AGAINST_IMU}
 
     @property
     def mapped(self) -> bool:

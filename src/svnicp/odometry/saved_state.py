@@ -30,14 +30,15 @@ from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.odometry import Odometry
 from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
+from svnicp.odometry.scan_order import ScanOrder
 
-FORMAT = 1
+FORMAT = 2
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
-        ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift,
+        ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

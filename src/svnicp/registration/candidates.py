@@ -67,7 +67,8 @@ def find_candidates(
         normal_cov = np.zeros((*neighbours.indices.shape, 6), dtype=np.float32)
     else:
         local_map.fit_planes(neighbours.indices)
-        noise = np.array([config.noise.range_noise_m**2, config.noise.floor_m**2])
+        stds = config.noise.range_noise_m, config.noise.floor_m, config.noise.shared_tilt_rad
+        noise = np.square(stds)
         rows, normal_cov = compiled.pack_planes(
             local_map.arrays, size, neighbours.indices, origin, T_local, points, noise,
             NON_PLANAR[config.match.non_planar],

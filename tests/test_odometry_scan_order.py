@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Scans in their turn: late ones are left out, a clock that was set back is followed."""
+
+from svnicp.odometry.scan_order import CLOCK_SCANS, ScanOrder, Turn
+
+PERIOD_NS = 10**8
+
+
+def in_use() -> ScanOrder:
+    """Order that has seen two scans, the last at 10 s."""
+    order = ScanOrder(0.01)
+    assert order.turn(10**10, 10**10 - PERIOD_NS) is Turn.NEXT
+    return order
+
+
+def test_late_and_repeated_scans_are_left_out():
+    """However many of them there are, as long as they are late by less than a second."""
+    order = in_use()
+    for late_ns in [0, 10**6, 5 * PERIOD_NS] * 5:
+        assert order.turn(10**10 - late_ns, 10**10) is Turn.LATE
+
+
+def test_a_clock_that_was_set_back_is_followed():
+    """After some scans in a row that are far too early, and not before."""
+    order = in_use()
+    turns = [order.turn(5 * 10**9 + n * PERIOD_NS, 10**10) for n in range(CLOCK_SCANS)]
+    assert turns == [Turn.LATE] * (CLOCK_SCANS - 1) + [Turn.CLOCK_SET]
+    assert order.before_ns == CLOCK_SCANS * PERIOD_NS
+
+
+def test_single_wrong_stamps_set_no_clock():
+    """Scans far too early that come among good ones are left out."""
+    order, last_ns = in_use(), 10**10
+    for _ in range(3 * CLOCK_SCANS):
+        assert order.turn(10**9, last_ns) is Turn.LATE
+        assert order.turn(last_ns + PERIOD_NS, last_ns) is Turn.NEXT
+        last_ns += PERIOD_NS
