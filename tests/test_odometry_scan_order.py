@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scans in their turn: late ones are left out, a clock that was set back is followed."""
+"""Scans in their turn: late ones are left out, a clock that was set is followed."""
 
 from svnicp.odometry.scan_order import CLOCK_SCANS, ScanOrder, Turn
 
@@ -35,3 +35,12 @@ def test_single_wrong_stamps_set_no_clock():
         assert order.turn(10**9, last_ns) is Turn.LATE
         assert order.turn(last_ns + PERIOD_NS, last_ns) is Turn.NEXT
         last_ns += PERIOD_NS
+
+
+def test_a_long_pause_is_no_motion():
+    """After a minute without scans time goes on as if a few scans had been left out."""
+    order = in_use()
+    assert order.turn(10**10 + 20 * 10**9, 10**10) is Turn.NEXT
+    order = in_use()
+    assert order.turn(10**10 + 60 * 10**9, 10**10) is Turn.CLOCK_SET
+    assert order.before_ns == CLOCK_SCANS * PERIOD_NS

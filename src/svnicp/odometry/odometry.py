@@ -156,8 +156,10 @@ class Odometry:
             return True
         turn = self._order.turn(scan.mean_ns, last_ns)
         if turn is Turn.CLOCK_SET:
-            back_s = (last_ns - scan.mean_ns) * 1e-9
-            log.warning("Stamps of scans went back by %.1f s: the clock was set back.", back_s)
+            log.warning(
+                "The stamps of scans jumped by %.1f s: the clock was set, or the recording paused; "
+                "the body is looked for where it was.", (scan.mean_ns - last_ns) * 1e-9,
+            )  # fmt: skip
             self._believed_ns = scan.mean_ns - self._order.before_ns
             self.motion.set_clock(self._believed_ns)
             self._first_scan = None

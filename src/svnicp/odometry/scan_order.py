@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which scans come in their turn: a late one is left out, but a clock may also have been set back.
+"""Which scans come in their turn: late ones are left out, but clocks are also set.
 
-Both look alike at first. Scans that are late come among others that are not; after the clock was set
-all scans are far too early, and without a remedy every one until the old time is reached would be
-lost, and the body be where it was that long ago.
+A scan that is late comes among others that are not. After the clock was set back all scans are far
+too early: without a remedy every one until the old time is reached would be lost, and the body be
+where it was that long ago. A clock that was set forward looks like a pause of the recording, through
+which no motion can be predicted: the body is looked for where it was.
 """
 
 import enum
@@ -12,6 +13,8 @@ CLOCK_BACK_NS = 10**9
 """A scan that is this much too early is no delay [ns]."""
 CLOCK_SCANS = 3
 """So many in a row and the clock was set back."""
+PAUSE_NS = 30 * 10**9
+"""A longer time without scans is a pause, or the clock was set forward [ns]."""
 
 
 class Turn(enum.Enum):
@@ -19,7 +22,7 @@ class Turn(enum.Enum):
 
     NEXT = "it comes after the last one"
     LATE = "it does not, and is left out"
-    CLOCK_SET = "the clock was set back, and this scan is the next one"
+    CLOCK_SET = "the clock was set, or the recording paused: time goes on with this scan"
 
 
 class ScanOrder:
@@ -37,6 +40,8 @@ class ScanOrder:
 
     def turn(self, scan_ns: int, last_ns: int) -> Turn:
         """Judge a scan of this mean time [ns]."""
+        if scan_ns > last_ns + PAUSE_NS:
+            return Turn.CLOCK_SET
         if scan_ns >= last_ns + self._min_step_ns:
             self._period_ns, self._num_back = scan_ns - last_ns, 0
             return Turn.NEXT
