@@ -3,8 +3,8 @@
 
 A scan that is late comes among others that are not. After the clock was set back all scans are far
 too early: without a remedy every one until the old time is reached would be lost, and the body be
-where it was that long ago. A clock that was set forward looks like a pause of the recording, through
-which no motion can be predicted: the body is looked for where it was.
+where it was that long ago. A clock that was set forward looks like a pause of the recording: no
+motion can be predicted through it, and the body is looked for where it was.
 """
 
 import enum
