@@ -3,7 +3,7 @@
 
 Each of them would otherwise compile the same functions at the same time; and two compilations of
 the same source need not round alike, so that a run in one process could differ from its repetition
-in another by the last bit. Two processes share the work: plane fits take as long as the rest.
+in another by the last bit. Several processes share the work.
 """
 
 import subprocess
@@ -14,12 +14,8 @@ ROBOT = """
 from svnicp.cli.__main__ import main
 main(["warmup", "--quiet"])
 """
-MATCHING_AND_SIMULATION = """
-import numpy as np
+SIMULATION = """
 import svnicp
-rng = np.random.default_rng(0)
-cloud = rng.uniform(-5.0, 5.0, (3000, 3))
-svnicp.register(cloud, cloud, config=svnicp.Config.preset("paper"))
 list(svnicp.simulate("room", duration_s=0.5).measurements())
 list(svnicp.simulate("street", duration_s=0.5).measurements())
 """
@@ -31,8 +27,7 @@ def precompile(cache: Path) -> None:
     if stamp.exists():
         return
     processes = [
-        subprocess.Popen([sys.executable, "-c", program])
-        for program in (ROBOT, MATCHING_AND_SIMULATION)
+        subprocess.Popen([sys.executable, "-c", program]) for program in (ROBOT, SIMULATION)
     ]
     codes = [process.wait() for process in processes]
     if any(codes):

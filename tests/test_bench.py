@@ -12,7 +12,7 @@ from svnicp.config import Config
 from svnicp.data.measurements import Scan
 from svnicp.live.warm_up import room
 from svnicp.peers.registry import PEERS
-from svnicp.studies import bench_peers, soak
+from svnicp.studies import bench_page, bench_peers, soak
 from svnicp.studies.bench_growth import (
     NOT_COUNTED,
     Setting,
@@ -72,6 +72,14 @@ def test_the_page_has_every_number(page: Path) -> None:
         "time 1.00, memory 1.000",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize(("load", "said"), [(0.3, False), (9.0, True)])
+def test_a_busy_machine_is_said(load: float, said: bool) -> None:
+    """Times that were taken while other programs ran carry a warning."""
+    busy = numbers()
+    busy["machine"]["load"] = load
+    assert ("9 programs wanted its 2 cores" in "\n".join(bench_page.intro(busy))) == said
 
 
 def test_the_figure_is_beside_the_page(page: Path) -> None:

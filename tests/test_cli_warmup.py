@@ -27,10 +27,10 @@ def first() -> list[str]:
 
 
 def test_every_part_is_timed(first: list[str]) -> None:
-    """Registration and both kinds of odometry have a line with their seconds."""
-    names = [line.split("  ")[0] for line in first[:3]]
-    assert names == ["registration", "LiDAR odometry", "LiDAR-inertial odometry"]
-    assert all(" s, of which compiling " in line for line in first[:3])
+    """The map, registration and both kinds of odometry have a line with their seconds."""
+    names = [line.split("  ")[0] for line in first[:4]]
+    assert names == ["map", "registration", "LiDAR odometry", "LiDAR-inertial odometry"]
+    assert all(" s, of which compiling " in line for line in first[:4])
 
 
 def test_the_simulator_is_not_loaded(first: list[str]) -> None:

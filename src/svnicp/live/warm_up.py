@@ -11,6 +11,7 @@ import numpy as np
 
 from svnicp.config import Config
 from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.imu_noise_of_dataset import GENERIC
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.live.inbox import InboxConfig
 from svnicp.live.live_odometry import Listener, LiveOdometry
@@ -33,6 +34,14 @@ def warm_up(config: Config, imu: ImuNoise | None, listener: Listener) -> None:
                 live.add_scan(one)
             elif imu is not None:
                 live.add_imu(one)
+
+
+def warm_up_matching() -> None:
+    """Compile what needs no plane fits: matching, the Stein step, deskewing, the filter.
+
+    Plane fits take as long to compile as all of this: another process can do it meanwhile.
+    """
+    warm_up(Config.preset("paper"), ImuNoise.model(GENERIC), lambda _: None)
 
 
 def room() -> Iterator[Scan | ImuSample]:

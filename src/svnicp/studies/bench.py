@@ -33,7 +33,7 @@ def long_run(minutes: int, command: str, tell: Callable[[str], None]) -> dict[st
 
 
 def origin(command: str) -> dict[str, Any]:
-    """What was run where."""
+    """What was run where, and how busy the machine was with other work at the start."""
     return {
         "command": command,
         "versions": versions(),
@@ -41,6 +41,7 @@ def origin(command: str) -> dict[str, Any]:
             "cores": os.cpu_count(),
             "processor": _processor(),
             "system": platform.system(),
+            "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         },
     }
 

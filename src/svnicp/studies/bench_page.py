@@ -36,18 +36,20 @@ every part took. Later starts load what was compiled.
 """
 
 FIGURE = "performance"
+BUSY = 0.75
+"""With more programs per core than this, times are not those of an idle machine."""
 
 
 def page(numbers: dict[str, Any], path: Path) -> str:
     """Text of the page; its figure is written into ``images`` beside it."""
-    lines = ["# Performance", "", *_intro(numbers), "", *tables(numbers), ""]
+    lines = ["# Performance", "", *intro(numbers), "", *tables(numbers), ""]
     if "particles" in numbers:
         draw(numbers, path.parent / "images" / FIGURE)
         lines += [f"![Time of a scan against particles, points and map](images/{FIGURE}.svg)", ""]
     return "\n".join([*lines, COST, START])
 
 
-def _intro(numbers: dict[str, Any]) -> list[str]:
+def intro(numbers: dict[str, Any]) -> list[str]:
     """How the numbers came about."""
     command = numbers.get("command") or numbers["hour"]["command"]
     machine = numbers.get("machine") or numbers["hour"]["machine"]
@@ -55,6 +57,19 @@ def _intro(numbers: dict[str, Any]) -> list[str]:
         f"Made by `{command}`, on {machine['cores']} cores of {machine['processor']}. All methods "
         "ran one after the other in the same run, so ratios are what to compare: milliseconds",
         "depend on the machine and on what else it does. LO is LiDAR alone, LIO with the IMU.",
+        *_busy(machine),
+    ]
+
+
+def _busy(machine: dict[str, Any]) -> list[str]:
+    """A warning where other programs wanted the cores too."""
+    load = machine.get("load")
+    if load is None or load < BUSY * machine["cores"]:
+        return []
+    return [
+        "",
+        f"**The machine was busy: {load:.0f} programs wanted its {machine['cores']} cores at the "
+        "start.** All times are too long, and 95th percentiles are those of waiting.",
     ]
 
 
