@@ -103,8 +103,8 @@ def noisy_normals(path: Path, redraws: int = 25) -> None:
             plot.semilogy(stated, "_", ms=9, mew=2, color=BLUE, label="stated sigma")
             plot.set_title(title, loc="left")
             plot.set(xlabel="redraw of the noise", xticks=[])
-        axes[0, 0].set_ylabel("along the corridor [mm]")
-        axes[0, 0].legend(loc="lower right")
+        axes[0, 0].set(ylabel="along the corridor [mm]", ylim=(3.0, 600.0))
+        axes[0, 0].legend(loc="lower right", ncols=2)
 
 
 def drive(path: Path) -> None:
