@@ -25,7 +25,8 @@ _SCANS = (
     Fault(
         "no scans for 2 s", stream_faults.lost(Scan),
         "There are no estimates while there are no scans. The IMU carries the pose across; LiDAR "
-        "alone goes on at its last velocity and has to find the place again.",
+        "alone goes on at its last velocity, and may then match a wrong place nearby and call it "
+        "ok.",
         duration_s=2.0,
     ),
     Fault(
@@ -51,8 +52,8 @@ _SCANS = (
 _IMU = (
     Fault(
         "no readings for 0.1 s", stream_faults.lost(ImuSample),
-        "Beyond 50 ms without a reading the speed is taken as constant, with the uncertainty of "
-        "LiDAR alone.",
+        "Beyond 50 ms without a reading the speed is taken as constant. Steps are over-confident "
+        "meanwhile.",
         duration_s=0.1, imu_only=True,
     ),
     Fault(
@@ -61,19 +62,22 @@ _IMU = (
     ),
     Fault(
         "no readings for 5 s", stream_faults.lost(ImuSample),
-        "The same; scans alone carry the pose.", duration_s=5.0, imu_only=True,
+        "The same; and the attitude is over-confident behind it.", duration_s=5.0, imu_only=True,
     ),
     Fault(
         "spikes", imu_faults.changed(imu_faults.spiked(20.0, 200.0), 0.02),
-        "Single readings are off by 20 rad/s and 200 m/s².", imu_only=True,
-    ),
-    Fault(
-        "saturated", imu_faults.changed(imu_faults.clipped(0.1, 9.7)),
-        "Readings stop at 0.1 rad/s and 9.7 m/s², a range far too small for the motion.",
+        "Single readings are off by 20 rad/s and 200 m/s². The filter believes them, and is lost "
+        "with a sigma far too small; LiDAR alone (`--no-imu`) does not notice.",
         imu_only=True,
     ),
     Fault(
-        "frozen", imu_faults.frozen(), "The same reading is repeated.",
+        "saturated", imu_faults.changed(imu_faults.clipped(0.1, 9.7)),
+        "Readings stop at 0.1 rad/s and 9.7 m/s². The filter believes them: lost, as with spikes.",
+        imu_only=True,
+    ),
+    Fault(
+        "frozen", imu_faults.frozen(),
+        "The same reading is repeated. The filter believes it: lost, as with spikes.",
         duration_s=2.0, imu_only=True,
     ),
     Fault(
@@ -83,18 +87,19 @@ _IMU = (
     ),
     Fault(
         "biases jump", imu_faults.changed(imu_faults.shifted(0.05, 0.5)),
-        "Biases change by 0.05 rad/s and 0.5 m/s² at once and stay there.",
+        "Biases change by 0.05 rad/s and 0.5 m/s² at once, which is more than the filter takes to "
+        "be possible: lost, as with spikes.",
         duration_s=WHOLE_S, imu_only=True,
     ),
     Fault(
         "acceleration in g", imu_faults.changed(imu_faults.scaled(1.0, 1.0 / GRAVITY_M_S2)),
         "Bags and tables are read in the right unit, which is told from the length of gravity; "
-        "here the readings are handed to odometry as they are.",
+        "here the readings are handed to odometry as they are, and it is lost.",
         begin_s=0.0, duration_s=WHOLE_S, imu_only=True,
     ),
     Fault(
         "rates in degrees", imu_faults.changed(imu_faults.scaled(math.degrees(1.0), 1.0)),
-        "Nothing in a recording tells this unit apart.",
+        "Nothing in a recording tells this unit apart: odometry is lost.",
         begin_s=0.0, duration_s=WHOLE_S, imu_only=True,
     ),
 )  # fmt: skip
@@ -121,7 +126,9 @@ _POINTS = (
     ),
     Fault(
         "10 points", point_faults.changed(point_faults.few(10)),
-        "Too few for a pose: the status is `empty`, and the pose is predicted.", duration_s=2.0,
+        "Too few for a pose: the status is `empty`, and the pose is predicted. After 2 s LiDAR "
+        "alone may match a wrong place, as without scans.",
+        duration_s=2.0,
     ),
     Fault(
         "2 million points", point_faults.changed(point_faults.many(2_000_000), 3),
@@ -137,11 +144,15 @@ _POINTS = (
 _CLOCKS = (
     Fault(
         "carried off", clock_faults.carried_off(),
-        "The body is somewhere else from one scan to the next.", duration_s=4.0,
+        "The body is somewhere else from one scan to the next. With an IMU scans are refused and a "
+        "new map begins; LiDAR alone may match the wrong place. How far it was carried is in no "
+        "sigma.",
+        duration_s=4.0,
     ),
     Fault(
         "clock set back 5 s", clock_faults.set_clock(-5.0),
-        "Scans and readings that seem to be older than the last one are left out.",
+        "Scans and readings that seem to be older than the last one are left out, without a word; "
+        "what the body did meanwhile is in no sigma.",
         duration_s=0.0,
     ),
     Fault(
