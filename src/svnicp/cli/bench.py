@@ -24,7 +24,7 @@ examples:
   svnicp bench --quick
   svnicp bench --hour --json out/bench.json
 """
-QUICK_SCANS = 15
+QUICK_SCANS = 25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ class BenchCommand:
 def main(words: Sequence[str]) -> int:
     """Run the command with the words after its name; returns the exit code."""
     command = parse(BenchCommand, "svnicp bench", DESCRIPTION, words)
-    if command.scans < 1 or command.minutes < 1:
-        raise UsageError("--scans and --minutes must be at least 1.")
+    if command.scans < QUICK_SCANS or command.minutes < 1:
+        raise UsageError(f"--scans must be at least {QUICK_SCANS}, and --minutes at least 1.")
     if command.redraw and (command.json is None or command.page is None):
         raise UsageError("--redraw makes --page of the numbers in --json; give both.")
     from svnicp.cli.output_files import make_folder, write_text  # noqa: PLC0415
