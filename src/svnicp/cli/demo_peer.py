@@ -31,6 +31,7 @@ def peer_row(inputs: RunInputs, told: Console) -> Row:
     row = empty_row(inputs.dataset.name, peer, DEFAULT, NOT_INSTALLED, peer.install_command)
     if not peer.installed:
         return row
+    told.print(f"{NAME} on the same scans")
     try:
         with (
             stop_on_interrupt() as stop,

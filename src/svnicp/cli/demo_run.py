@@ -39,7 +39,7 @@ def run(command: DemoCommand, command_line: str) -> int:
     told = show.console(sys.stderr, quiet=command.quiet)
     running, line = run_command(command)
     inputs = run_inputs(running)
-    told.print(f"1 of 3: a simulated corridor, LiDAR and IMU; the same as: {line}")
+    told.print(f"a simulated corridor, LiDAR and IMU; the same as: {line}")
     ran = perform(running, inputs, line, told)
     if not ran.finished:
         told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
@@ -47,9 +47,7 @@ def run(command: DemoCommand, command_line: str) -> int:
         return nothing_to_show(inputs, ran)
     if not ran.finished:
         return exit_codes.INTERRUPTED
-    told.print("2 of 3: kiss-icp on the same scans")
     beside = peer_row(inputs, told)
-    told.print("3 of 3: the report")
     with patience(told, "writing the report"):
         series = read_series(ran.path)
         write_text(ran.path / REPORT, page(series, plotly))
