@@ -58,10 +58,12 @@ def test_scans_out_of_order_are_left_out(imu: ImuNoise | None, back_ns: int):
     assert map_bytes(odometry.local_map) == before
 
 
-@pytest.mark.parametrize("points", [EMPTY, np.full((500, 3), np.nan), np.full((500, 3), 1e4)])
+@pytest.mark.parametrize(
+    "points", [EMPTY, *(np.full((500, 3), value) for value in (np.nan, 1e4, 3.0))]
+)
 @WITH_IMU
 def test_scans_without_points_are_predicted(imu: ImuNoise | None, points: np.ndarray):
-    """Empty scans, NaN alone and points out of range give a prediction and leave the map alone."""
+    """Empty scans, NaN, points out of range or all at one place are predicted and not mapped."""
     odometry = started(imu)
     before = map_bytes(odometry.local_map)
     sigma = np.linalg.det(odometry.motion.pose_covariance)

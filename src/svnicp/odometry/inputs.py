@@ -4,10 +4,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Transform
+from svnicp.arrays import Points, Transform
 from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.measurements import Scan
 from svnicp.errors import DatasetError, InputError
+
+PLACE_M = 0.05
+"""Points nearer to each other than this count as one place [m]."""
+PLACES_ASKED = 2000
 
 
 def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
@@ -31,6 +35,13 @@ def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
         return checked_extrinsics(given, "T_body_lidar")[0]
     except DatasetError as error:  # the same sentence, about an argument instead of a recording
         raise InputError(str(error)) from None
+
+
+def num_places(points: Points) -> int:
+    """Distinct places among the points (n, 3) of a scan, or of about 2000 of them."""
+    some = points[:: -(-len(points) // PLACES_ASKED)] if len(points) else points
+    cells = np.floor(some / PLACE_M).astype(np.int64)
+    return len(np.unique(cells @ np.array([1, 1 << 20, 1 << 40])))
 
 
 def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLike | None) -> Scan:

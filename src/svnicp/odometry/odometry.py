@@ -24,7 +24,7 @@ from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_motion import first_motion
 from svnicp.odometry.inertial_motion import InertialMotion
-from svnicp.odometry.inputs import check_extrinsics, check_scan
+from svnicp.odometry.inputs import check_extrinsics, check_scan, num_places
 from svnicp.odometry.map_scale import fitting_scale
 from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
 from svnicp.odometry.motion import PoseMeasurement, Prediction
@@ -167,7 +167,7 @@ class Odometry:
 
     def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
         """Pose of the points in the map; None when there is no map yet, or hardly any point."""
-        enough = len(scan.points) >= self.config.match.min_matches
+        enough = num_places(scan.points) >= self.config.match.min_matches
         if self.local_map.num_voxels == 0 or not enough:
             return None
         tilt = shared_tilt(self.config.odometry, self.local_map.epoch)
