@@ -23,7 +23,7 @@ build. The machine code is kept beside the package, or where NUMBA_CACHE_DIR say
 examples:
   svnicp warmup
   svnicp warmup --preset paper
-  NUMBA_CACHE_DIR=/var/cache/svnicp svnicp warmup
+  NUMBA_CACHE_DIR=/var/cache svnicp warmup --quiet
 """
 
 MAP = "map"
