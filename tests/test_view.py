@@ -262,6 +262,7 @@ def test_a_missing_extra_is_said_before_the_run(
 
 def test_view_takes_web_and_nothing_else_for_its_own():
     """What follows ``--view`` is data unless it names a kind of view."""
+    assert with_view_named([]) == []
     assert with_view_named(["--view", "a.bag"]) == ["--view", "window", "a.bag"]
     assert with_view_named(["a.bag", "--view"]) == ["a.bag", "--view", "window"]
     assert with_view_named(["a.bag", "--view", "web"]) == ["a.bag", "--view", "web"]

@@ -152,7 +152,7 @@ def contradictions(command: RunCommand) -> list[str]:
 def with_view_named(words: Sequence[str]) -> list[str]:
     """Write ``--view`` alone as ``--view window``, so that what follows may be data."""
     out: list[str] = []
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         out.append(word)
         if word == "--view" and following not in {"window", "web"}:
             out.append("window")
