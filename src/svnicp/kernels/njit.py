@@ -14,6 +14,7 @@ assignments of arrays to slices, which bring the formatting of their error messa
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 # Threads that spin at a barrier lose whole time slices when another process wants the core; waiting
@@ -21,6 +22,11 @@ from typing import Any, ParamSpec, TypeVar, cast
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numba
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,6 +51,27 @@ def njit(*, parallel: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]
         if parallel:
             options["parallel"] = ONLY_PRANGE
         compiled = numba.njit(**options)(function)
+        save_alone(compiled)
         return cast("Callable[P, R]", compiled)
 
     return decorate
+
+
+def save_alone(compiled: Any) -> None:
+    """Let only one process at a time write into a function's cache.
+
+    Numba reads an index, adds to it and writes it back: of two processes that compile at the same
+    time one loses what it saved, or its machine code gets the other's name.
+    """
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if file is None or fcntl is None:
+        return
+    save, path = file.save, Path(file._index_path).with_name("svnicp.lock")
+    take, alone = fcntl.flock, fcntl.LOCK_EX
+
+    def locked(key: object, data: object) -> None:
+        with path.open("w") as lock:
+            take(lock, alone)  # until the file is closed
+            save(key, data)
+
+    file.save = locked
