@@ -311,16 +311,17 @@ def crowds(points: Points, leaf: float) -> Floats:
 
 def candidate_row(
     position: Floats, plane: Plane | None, scatter: float, T: Transform, point: Floats,
-    noise: tuple[float, float], keep_points: bool,
+    noise: tuple[float, float], keep_points: bool, apart_m: float,
 ) -> Floats:  # fmt: skip
     """Candidate row (8,) of a stored point: position, normal, plane offset and precision.
 
     ``noise`` are the variances of a range and of the floor, ``scatter`` the mean variance per axis
-    of the stored point's own cell; without a plane it is a point, or dropped.
+    of the stored point's own cell; without a plane it is a point ``apart_m`` away, or dropped.
     """
     range_var, floor_var = noise
     if plane is None or not plane.planar:
-        precision = 1.0 / (range_var + scatter + floor_var) if keep_points else 0.0
+        variance = range_var + scatter + floor_var + apart_m**2
+        precision = 1.0 / variance if keep_points else 0.0
         return np.concatenate([position, np.zeros(4), [precision]])
     beam = T[:3, :3] @ point
     incidence = plane.normal @ beam / np.linalg.norm(beam)

@@ -83,7 +83,7 @@ def test_plane_rows_agree_with_the_twin(scene, non_planar: int):
         own = cells.arrivals[int(np.argmin(np.linalg.norm(cells.positions - position, axis=1)))]
         expected = candidate_row(
             position - origin, plane, own.var(axis=0).mean(), T, points[n].astype(np.float64),
-            NOISE[:2], non_planar == compiled.POINT,
+            NOISE[:2], non_planar == compiled.POINT, CONFIG.voxel_size_m / 3.0,
         )  # fmt: skip
         assert_row(rows[n, m].astype(np.float64), expected, plane)
         if plane is not None and plane.planar:

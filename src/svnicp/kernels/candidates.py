@@ -24,6 +24,8 @@ from svnicp.kernels.voxel_map import EMPTY
 
 DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
+POINT_SHARE = 1.0 / 3.0
+"""Share of a voxel by which two scans that hit the same thing hit different points of it."""
 
 
 @njit()
@@ -90,7 +92,7 @@ def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar
             _plane_row(plane, centre, beam, place, noise, row)
             _normal_cov(plane, noise[2], normal_cov[m])
         elif non_planar == POINT:
-            row[7] = _point_precision(voxels.moments[voxel, slot], noise)
+            row[7] = _point_precision(voxels.moments[voxel, slot], noise, voxel_size)
 
 
 @njit()
@@ -124,13 +126,17 @@ def _plane_row(plane, centre, beam, place, noise, row):
 
 
 @njit()
-def _point_precision(moments, noise):
-    """Precision per axis of a match with a point: range noise and the scatter of its cell."""
+def _point_precision(moments, noise, voxel_size):
+    """Precision per axis of a match with a point: range noise, its cell's scatter, its distance.
+
+    The point that was hit then is not the one that is hit now: they are parts of a voxel apart.
+    """
     count = moments[0]
     scatter = 0.0
     for axis, square in ((1, 4), (2, 7), (3, 9)):
         scatter += moments[square] / count - (moments[axis] / count) ** 2
-    return 1.0 / (noise[0] + max(scatter, 0.0) / 3.0 + noise[1])
+    apart = POINT_SHARE * voxel_size
+    return 1.0 / (noise[0] + max(scatter, 0.0) / 3.0 + noise[1] + apart * apart)
 
 
 @njit()

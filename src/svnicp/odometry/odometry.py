@@ -36,6 +36,8 @@ from svnicp.registration import RegistrationResult, register_in_map
 
 log = logging.getLogger(__name__)
 
+TURNED_SIGMA = 4.0
+"""A rotation this many standard deviations from the prediction contradicts it."""
 PRUNE_EVERY = 10
 """Scans between two prunings of the map."""
 
@@ -205,9 +207,12 @@ class Odometry:
         """Ask a scan that does not fit once more, without the IMU's readings.
 
         One bad reading must not outvote all scans to come. But only a scan that constrains every
-        direction may stand against an IMU: in a corridor the IMU is the better witness.
+        direction may stand against an IMU: in a corridor the IMU is the better witness. So it is
+        where only the place contradicts it: things that repeat shift a scan, but do not turn it.
         """
-        prediction = self.motion.without_readings(scan) if outcome.result is not None else None
+        locked = outcome.fate is Fate.REFUSED and not self._turned_otherwise(outcome.measurement)
+        asked = outcome.result is not None and not locked
+        prediction = self.motion.without_readings(scan) if asked else None
         if prediction is None:
             return points, outcome._replace(fate=self._or_new_map(outcome.fate))
         again = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
@@ -216,6 +221,15 @@ class Odometry:
             return again, second._replace(fate=Fate.AGAINST_IMU)
         self.motion.with_readings()
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
+
+    def _turned_otherwise(self, measurement: PoseMeasurement | None) -> bool:
+        """Whether the rotation alone contradicts the prediction."""
+        if measurement is None:
+            return False
+        total = (self.motion.pose_covariance + measurement.covariance)[3:, 3:]
+        total += np.eye(3) * self.config.odometry.gate_floor_rad**2
+        turned = measurement.innovation[3:]
+        return float(turned @ np.linalg.solve(total, turned)) > TURNED_SIGMA**2
 
     def _is_believable(self, measurement: PoseMeasurement) -> bool:
         """Whether a pose is near enough to the prediction, which may have to give way."""
