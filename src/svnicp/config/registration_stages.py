@@ -97,7 +97,8 @@ class MatchConfig:
     metric: Literal["plane", "point"] = "plane"
     """Residual: plane where the map is planar, or point to point everywhere (the paper)."""
     non_planar: Literal["drop", "point"] = "drop"
-    """With the plane metric, a map point without a plane is left out, or a point known to a third of a voxel."""
+    """With the plane metric, a map point without a plane is left out, or a point that is known to a
+    third of a voxel."""
     num_candidates: int = 3
     """Map points among which every particle chooses the nearest."""
     max_distance_m: float = 0.5
