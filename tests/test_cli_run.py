@@ -167,6 +167,18 @@ def test_resume_starts_where_nothing_was_done(tmp_path, capsys):
     assert len(read_run(tmp_path)) == 2
 
 
+def test_resume_begins_again_what_ended_before_its_first_state(whole, tmp_path, capsys):
+    """A run that was killed with poses but no saved state comes to the same poses once more."""
+    folder = shutil.copytree(whole[0], tmp_path / "run")
+    (folder / "state.npz").unlink()
+    described = (folder / "run.yaml").read_text()
+    assert "state: finished" in described
+    (folder / "run.yaml").write_text(described.replace("state: finished", "state: running"))
+    assert cli.main([*ROOM, "--out", str(folder), "--resume"]) == 0
+    assert "starting from the beginning" in capsys.readouterr().err
+    assert_same(folder, whole[0])
+
+
 def test_a_run_is_replaced_only_when_told_to(whole, tmp_path, capsys):
     """A folder with a run is refused, unless --overwrite is given; then nothing old is left."""
     folder = shutil.copytree(whole[0], tmp_path / "run")

@@ -7,14 +7,15 @@ from typing import Any
 
 from svnicp.errors import InputError
 from svnicp.recording import RunDescription, read_description
-from svnicp.recording.run_description import FILE_NAME
+from svnicp.recording.run_description import FILE_NAME, FINISHED
 from svnicp.recording.run_files import STATE, TRAJECTORY
 
 
 def can_go_on(path: Path, description: RunDescription) -> bool:
     """Whether a run in a folder has a saved state and is the one described.
 
-    Without a run, or with one that was killed before its first pose, the answer is no.
+    Without a run, or with one that ended before its first state was saved, the answer is no: it is
+    begun again, and comes to the same poses.
 
     Raises
     ------
@@ -23,21 +24,21 @@ def can_go_on(path: Path, description: RunDescription) -> bool:
     """
     if not (path / FILE_NAME).is_file():
         return False
+    there, saved = read_description(path), (path / STATE).is_file()
     trajectory = path / TRAJECTORY
-    if not (path / STATE).is_file():
-        if not trajectory.is_file() or trajectory.stat().st_size == 0:
-            return False
-        raise InputError(
-            f"{path}: the run has poses but no {STATE} to go on from; choose another folder, "
-            "or start it again with --overwrite."
-        )
-    there = read_description(path)
+    if not saved and (not trajectory.is_file() or trajectory.stat().st_size == 0):
+        return False
     for name, value, other in _differences(_identity(description), _identity(there)):
         raise InputError(
             f"{path}: the run there was made with other options ({name} was {other}, now {value}); "
             f"go on with: {there.command} --resume"
         )
-    return True
+    if not saved and there.state == FINISHED:
+        raise InputError(
+            f"{path}: the run has poses but no {STATE} to go on from; choose another folder, "
+            "or start it again with --overwrite."
+        )
+    return saved
 
 
 def _identity(description: RunDescription) -> dict[str, Any]:
