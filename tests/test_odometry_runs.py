@@ -19,6 +19,7 @@ from svnicp.estimate import Estimate
 from svnicp.lie import (
     make_transform,
     se3_adjoint,
+    se3_exp,
     se3_inverse,
     se3_log,
     so3_exp,
@@ -99,13 +100,30 @@ def test_drift_is_added_where_the_body_is():
     odometry = Odometry(DEFAULT)
     before = feed(odometry, measured(drive())[:-200])
     recorder = RecordedDrift(DriftConfig())
-    drift = recorder.covariance = odometry.drift.covariance.copy()
+    drift = odometry.drift.covariance
+    recorder.restart(drift)
     odometry.drift = recorder
     estimate = odometry.process(drive().scan(len(before)))
     assert estimate is not None
     A = se3_adjoint(se3_inverse(estimate.T_previous_body))
     expected = A @ drift @ A.T + recorder.renewed
     assert_allclose(recorder.covariance, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+def test_errors_that_are_alike_add_up_with_the_way():
+    """Without them drift grows with the root of the way, with them alone in proportion to it."""
+
+    def spread(systematic: float, renewals: int) -> float:
+        drift = MapDrift(DriftConfig(renewal=1.0, systematic=systematic))
+        for _ in range(10 * renewals):
+            drift.move(se3_exp(np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.0])))
+            drift.renew(0.1, np.eye(6) * 1e-4, np.eye(6))
+        return float(np.sqrt(drift.covariance[0, 0]))
+
+    assert_allclose(spread(0.0, 4), 2.0 * spread(0.0, 1), rtol=1e-6)
+    alike = [np.sqrt(spread(3.0, n) ** 2 - spread(0.0, n) ** 2) for n in (1, 4)]
+    assert_allclose(alike[1], 4.0 * alike[0], rtol=1e-6)
+    assert_allclose(alike[0], 3.0 * 0.01, rtol=0.01)
 
 
 class RecordedDrift(MapDrift):

@@ -99,9 +99,15 @@ class DriftConfig:
     renewal: float = 4.0
     """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
 
+    systematic: float = 2.0
+    """Standard deviation of the part of that error that is the same again and again, over the
+    whole: it grows with the way and not with its root."""
+
     def __post_init__(self) -> None:
         require_finite("drift", self)
-        require(self.renewal >= 0, "drift.renewal", "not negative", self.renewal)
+        for name in ("renewal", "systematic"):
+            value = getattr(self, name)
+            require(value >= 0, f"drift.{name}", "not negative", value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,7 +54,7 @@ class ImuBuffer:
             self._is_late(stamp_ns)
             return
         self._num_back = 0
-        if len(self._readings) >= 2 and _is_spike(*self._readings[-2:], reading):
+        if len(self._readings) >= 2 and _is_spike(self._readings[-2], self._readings[-1], reading):
             self._readings[-1] = 0.5 * (self._readings[-2] + reading)
             self.num_spikes += 1
         self._stamps.append(int(stamp_ns))

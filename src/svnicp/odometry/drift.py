@@ -5,12 +5,14 @@ New surfaces enter the map at a pose that is wrong by some error, and later scan
 them: the map's error is handed on and grows as the map renews itself. Scans that see the same
 surfaces share their errors, so that a filter does not average them away however many it fuses:
 while the map renews itself once it takes over about one scan's error, per scan in proportion to the
-share of new surfaces. A body at rest renews nothing and does not drift.
+share of new surfaces. A part of that error is the same again and again (normals that lean, a range
+that is off), and adds up with the way instead of its root. A body at rest renews nothing and does
+not drift.
 """
 
 import numpy as np
 
-from svnicp.arrays import Covariance, Transform
+from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import DriftConfig
 from svnicp.lie import se3_adjoint, se3_inverse
 
@@ -20,12 +22,20 @@ class MapDrift:
 
     def __init__(self, config: DriftConfig) -> None:
         self._config = config
-        self.covariance: Covariance = np.zeros((6, 6))
+        self._by_chance: Covariance = np.zeros((6, 6))
+        self._alike: Floats = np.zeros((6, 6))
+
+    @property
+    def covariance(self) -> Covariance:
+        """(6, 6) of the map around the body."""
+        alike = self._config.systematic * self._alike
+        return self._by_chance + alike @ alike.T
 
     def move(self, T_previous_body: Transform) -> None:
         """Carry the error along with the body."""
         A = se3_adjoint(se3_inverse(T_previous_body))
-        self.covariance = A @ self.covariance @ A.T
+        self._by_chance = A @ self._by_chance @ A.T
+        self._alike = A @ self._alike
 
     def renew(self, share: float, scan_cov: Covariance, predicted_cov: Covariance) -> Covariance:
         """Let a share of the map take over the error of a scan, as far as scans decide the pose.
@@ -46,10 +56,13 @@ class MapDrift:
             return np.zeros((6, 6))
         together = scan_cov * min(share, 1.0)
         gain = np.linalg.solve(predicted_cov + together, predicted_cov).T
-        taken = self._config.renewal * share * gain @ scan_cov @ gain.T
-        self.covariance = self.covariance + taken
-        return taken
+        before = self.covariance
+        root = np.sqrt(self._config.renewal) * gain @ np.linalg.cholesky(scan_cov)
+        self._by_chance = self._by_chance + share * root @ root.T
+        self._alike = self._alike + share * root
+        return self.covariance - before
 
     def restart(self, covariance: Covariance) -> None:
         """Begin a new map whose place is this uncertain."""
-        self.covariance = covariance.copy()
+        self._by_chance = covariance.copy()
+        self._alike = np.zeros((6, 6))
