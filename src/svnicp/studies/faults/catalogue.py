@@ -45,15 +45,15 @@ _SCANS = (
     Fault(
         "scans stamped 30 ms late", clock_faults.stamped_late(0.03),
         "LiDAR alone cannot notice. With an IMU, scan and prediction disagree in every turn and "
-        "acceleration: synchronise the clocks, or use --no-imu.",
+        "acceleration: scans are refused, or stand against the IMU (`against_imu`), and steps are "
+        "over-confident meanwhile. Synchronise the clocks, or use --no-imu.",
     ),
 )  # fmt: skip
 
 _IMU = (
     Fault(
         "no readings for 0.1 s", stream_faults.lost(ImuSample),
-        "Beyond 50 ms without a reading the speed is taken as constant. Steps are over-confident "
-        "meanwhile.",
+        "Beyond 50 ms without a reading the body is taken to go on as it went, and sigma grows.",
         duration_s=0.1, imu_only=True,
     ),
     Fault(
@@ -62,22 +62,24 @@ _IMU = (
     ),
     Fault(
         "no readings for 5 s", stream_faults.lost(ImuSample),
-        "The same; and the attitude is over-confident behind it.", duration_s=5.0, imu_only=True,
+        "The same, for fifty scans.", duration_s=5.0, imu_only=True,
     ),
     Fault(
         "spikes", imu_faults.changed(imu_faults.spiked(20.0, 200.0), 0.02),
-        "Single readings are off by 20 rad/s and 200 m/s². The filter believes them, and is lost "
-        "with a sigma far too small; LiDAR alone (`--no-imu`) does not notice.",
+        "Single readings are off by 20 rad/s and 200 m/s². A reading that is far from both "
+        "neighbours is replaced by their mean.",
         imu_only=True,
     ),
     Fault(
         "saturated", imu_faults.changed(imu_faults.clipped(0.1, 9.7)),
-        "Readings stop at 0.1 rad/s and 9.7 m/s². The filter believes them: lost, as with spikes.",
+        "Readings stop at 0.1 rad/s and 9.7 m/s². Scans contradict them: the first is refused, "
+        "then scans stand against the IMU (`against_imu`) and biases are learnt anew. Steps until "
+        "then are wrong by more than is stated.",
         imu_only=True,
     ),
     Fault(
         "frozen", imu_faults.frozen(),
-        "The same reading is repeated. The filter believes it: lost, as with spikes.",
+        "The same reading is repeated. Scans stand against the IMU, as above.",
         duration_s=2.0, imu_only=True,
     ),
     Fault(
@@ -88,18 +90,21 @@ _IMU = (
     Fault(
         "biases jump", imu_faults.changed(imu_faults.shifted(0.05, 0.5)),
         "Biases change by 0.05 rad/s and 0.5 m/s² at once, which is more than the filter takes to "
-        "be possible: lost, as with spikes.",
+        "be possible: a scan or two stand against the IMU, and the biases are learnt anew.",
         duration_s=WHOLE_S, imu_only=True,
     ),
     Fault(
         "acceleration in g", imu_faults.changed(imu_faults.scaled(1.0, 1.0 / GRAVITY_M_S2)),
         "Bags and tables are read in the right unit, which is told from the length of gravity; "
-        "here the readings are handed to odometry as they are, and it is lost.",
+        "here the readings are handed to odometry as they are, and it refuses to start, with a "
+        "sentence that names the unit.",
         begin_s=0.0, duration_s=WHOLE_S, imu_only=True,
     ),
     Fault(
         "rates in degrees", imu_faults.changed(imu_faults.scaled(math.degrees(1.0), 1.0)),
-        "Nothing in a recording tells this unit apart: odometry is lost.",
+        "Nothing in a recording tells this unit apart; where the mean rate is impossible, odometry "
+        "refuses to start. Else scans stand against the IMU all the time (`against_imu`), and the "
+        "result is that of LiDAR alone.",
         begin_s=0.0, duration_s=WHOLE_S, imu_only=True,
     ),
 )  # fmt: skip
@@ -120,8 +125,7 @@ _POINTS = (
     ),
     Fault(
         "all points equal", point_faults.changed(point_faults.all_equal()),
-        "One point tells next to nothing: the scan is refused, or used as the weak constraint that "
-        "it is.",
+        "One place tells nothing: the status is `empty`, and the pose is predicted.",
         duration_s=1.0,
     ),
     Fault(
@@ -144,21 +148,22 @@ _POINTS = (
 _CLOCKS = (
     Fault(
         "carried off", clock_faults.carried_off(),
-        "The body is somewhere else from one scan to the next. With an IMU scans are refused and a "
-        "new map begins; LiDAR alone may match the wrong place. How far it was carried is in no "
-        "sigma.",
+        "The body is somewhere else from one scan to the next. Scans that do not fit are refused "
+        "until a new map begins, but they may also match a wrong place nearby. How far it was "
+        "carried is in no sigma.",
         duration_s=4.0,
     ),
     Fault(
         "clock set back 5 s", clock_faults.set_clock(-5.0),
-        "Scans and readings that seem to be older than the last one are left out, without a word; "
-        "what the body did meanwhile is in no sigma.",
+        "Two scans are left out. With the third in a row that is more than a second too early a "
+        "warning says that the clock was set, and time goes on from there.",
         duration_s=0.0,
     ),
     Fault(
         "clock set forward 1 h", clock_faults.set_clock(3600.0),
-        "An hour without scans and readings: the pose is predicted across it, with the sigma that "
-        "such a time leaves.",
+        "More than 30 s without scans are a pause, or a clock that was set: a warning says so, and "
+        "the body is looked for where it was. If it was moved meanwhile, scans do not fit, and a "
+        "new map begins.",
         duration_s=0.0,
     ),
     Fault(
