@@ -9,6 +9,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from odometry_cases import DEFAULT, drive
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import Scan
+from svnicp.errors import InputError
+from svnicp.odometry import Odometry
 from svnicp.studies.faults import clock_faults
 from svnicp.studies.faults.arrivals import Fault, FaultyDataset
 from svnicp.studies.faults.catalogue import FAULTS, NONE
@@ -40,6 +44,8 @@ CASES = [
     ("scans 0.3 s late", True, set()),
     ("no readings for 0.1 s", True, set()),
     ("readings not finite", True, set()),
+    ("spikes", True, set()),
+    ("saturated", True, {"against_imu"}),
     ("10 points", True, {"empty"}),
     ("half the view blocked", False, set()),
     ("2 million points", False, set()),
@@ -58,6 +64,51 @@ def test_faults_are_survived_and_sigma_holds(name: str, uses_imu: bool, said: se
     assert rows["errors_m"][-1] < 0.05
     assert set(rows["status"]) - {"ok", "weak"} == said
     assert run.num_scans - len(run.seen) == start_scans(uses_imu)
+
+
+@pytest.mark.parametrize(("name", "duration_s"), [("biases jump", 1e6), ("frozen", 0.4)])
+def test_scans_stand_against_bad_readings(name: str, duration_s: float):
+    """The steps until they do may be wrong, but not where the run ends, and the status says so."""
+    fault = dataclasses.replace(FAULTS[name], begin_s=1.8, duration_s=duration_s)
+    run, rows = run_with(fault, True)
+    assert set(rows["status"]) == {"ok", "against_imu"}
+    assert rows["errors_m"][-1] < 0.02
+    assert rows["pose_squares"][-1] < 3.0
+    assert np.mean(rows["step_squares"][-5:]) < 3.0
+    assert run.num_scans - len(run.seen) == start_scans(True)
+
+
+@pytest.mark.parametrize("uses_imu", [True, False])
+def test_a_clock_that_is_set_back_costs_two_scans(uses_imu: bool):
+    """Then a warning says so, and the way on is right."""
+    fault = dataclasses.replace(FAULTS["clock set back 5 s"], begin_s=1.8)
+    run, rows = run_with(fault, uses_imu)
+    assert run.num_scans - len(run.seen) == start_scans(uses_imu) + 2
+    assert rows["errors_m"][-1] < 0.02
+    assert rows["pose_squares"][-1] < 3.0
+
+
+@pytest.mark.parametrize(
+    ("factors", "said"),
+    [((1.0, 1.0 / 9.81), "seem to be in g"), ((1.0, 0.0), "gravity"), ((1e3, 1.0), "degrees")],
+)
+def test_readings_in_a_wrong_unit_are_refused(factors: tuple[float, float], said: str):
+    """Odometry does not start with them, and the sentence names what they may be."""
+    with pytest.raises(InputError, match=said):
+        drive_with_readings_times(*factors)
+
+
+def drive_with_readings_times(rates: float, forces: float) -> None:
+    """Run through the small drive with readings multiplied by these."""
+    odometry = Odometry(DEFAULT, ImuNoise.model("generic"))
+    for measurement in drive().measurements():
+        if isinstance(measurement, Scan):
+            odometry.process(measurement)
+        else:
+            turning = rates * (measurement.angular_velocity + 0.02)
+            odometry.add_imu(
+                measurement.stamp_ns, turning, forces * measurement.linear_acceleration
+            )
 
 
 def start_scans(uses_imu: bool) -> int:

@@ -231,6 +231,7 @@ def test_the_page_opens_in_a_browser(page: tuple[Screen, int], tmp_path: Path):
         tab.call("Page.navigate", url=screen.address)
         tab.wait("document.title.includes('Rerun') && !!document.querySelector('canvas')")
         tab.wait("performance.getEntriesByType('resource').some(e => e.name.includes('.wasm'))")
+        assert "Rerun" in tab.run("document.title")
 
 
 def test_a_stream_that_fails_costs_its_screen_only(scan: Scan, caplog: pytest.LogCaptureFixture):
