@@ -26,6 +26,8 @@ studies:
   claims       every claim of the paper: holds, or not, with the number
   calibration  whether covariances keep their word, beside the baselines
   absolute     whether ends of runs lie inside the absolute covariance
+  split-half   halves of scans against each other: for recordings without truth
+  modes        particles where the posterior has several modes
   faults       sensors, clocks, disks and power that fail: what happens then
   report       results.md from all studies in a folder
 
@@ -33,12 +35,13 @@ examples:
   svnicp study claims --quick
   svnicp study calibration --preset default --seeds 5 --out out/studies
   svnicp study table1 --data corridor.bag --preset default
+  svnicp study split-half --data street.mcap --preset default
   svnicp study report out/studies --to docs/results.md
 """
 
 Name = Literal[
     "table1", "table2", "ablation", "kl-nne", "figures", "claims", "calibration", "absolute",
-    "faults", "report",
+    "split-half", "modes", "faults", "report",
 ]  # fmt: skip
 
 
@@ -48,7 +51,7 @@ class StudyCommand:
 
     study: Annotated[Name, tyro.conf.Positional, option("STUDY")]
     """Which one: table1, table2, ablation, kl-nne, figures, claims, calibration, absolute,
-    faults; or report."""
+    split-half, modes, faults; or report."""
     folder: Annotated[Path | None, tyro.conf.Positional, option("OUT")] = None
     """Folder of the studies; only for report."""
     preset: Annotated[Literal["default", "paper", "both"], option("NAME")] = "both"
@@ -62,7 +65,7 @@ class StudyCommand:
     scenarios: Annotated[tuple[str, ...], option("NAMES")] = ()
     """Other scenarios than the study's own."""
     data: Annotated[tuple[Path, ...], option("DIR")] = ()
-    """Recordings instead of scenarios; for table1 and table2."""
+    """Recordings instead of scenarios; for table1, table2 and split-half."""
     out: Annotated[Path, option("DIR")] = Path("svnicp-study")
     """Folder for jobs, tables and figures."""
     to: Annotated[Path | None, option("FILE")] = None
@@ -102,8 +105,8 @@ def contradictions(command: StudyCommand) -> list[str]:
         f"a folder is only for report; use --out {command.folder}.": (
             not is_report and command.folder is not None
         ),
-        "--data is for table1 and table2; the others need exact truth.": (
-            bool(command.data) and command.study not in {"table1", "table2"}
+        "--data is for table1, table2 and split-half; the others need exact truth.": (
+            bool(command.data) and command.study not in {"table1", "table2", "split-half"}
         ),
         "give --data or --scenarios, not both.": bool(command.data) and bool(command.scenarios),
         "--seeds must be at least 1.": command.seeds is not None and command.seeds < 1,

@@ -18,6 +18,7 @@ from svnicp.scores.coverage import (
 )
 from svnicp.scores.cut import Cut, cut_mean
 from svnicp.scores.energy import energy_score, gaussian_energy_score, particle_tangents
+from svnicp.scores.kernel_density import kernel_share, particle_negative_log_likelihood
 from svnicp.scores.kl import (
     covariance_after_cut,
     expected_kl,
@@ -63,6 +64,7 @@ __all__ = [
     "expected_kl",
     "gaussian_energy_score",
     "gaussian_kl",
+    "kernel_share",
     "kl_divergence",
     "mean_kl",
     "mismatch",
@@ -71,6 +73,7 @@ __all__ = [
     "nne",
     "nne_squares",
     "nominal_coverage",
+    "particle_negative_log_likelihood",
     "particle_tangents",
     "reliability",
     "spearman",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Means with block-bootstrap intervals, of scans of many runs and of runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -33,13 +33,20 @@ def mean_of_scans(series: Sequence[Floats], *, root: bool = False) -> Interval |
 
 def mean_of_runs(values: Sequence[float | None]) -> Interval | None:
     """Mean of one number for each run, every run a block; None without any."""
+    return _of_runs(values, lambda drawn: float(np.mean(drawn)))
+
+
+def median_of_runs(values: Sequence[float | None]) -> Interval | None:
+    """Median of one number for each run, as ``mean_of_runs``: single disasters do not count."""
+    return _of_runs(values, lambda drawn: float(np.median(drawn)))
+
+
+def _of_runs(values: Sequence[float | None], score: Callable[[Floats], float]) -> Interval | None:
+    """Score of the known numbers; None without any."""
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     if len(known) == 0:
         return None
-    return block_bootstrap(
-        lambda drawn: float(np.mean(drawn)), known, block=1, rng=np.random.default_rng(0),
-        resamples=RESAMPLES,
-    )  # fmt: skip
+    return block_bootstrap(score, known, block=1, rng=np.random.default_rng(0), resamples=RESAMPLES)
 
 
 def mean_difference(

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: MIT
 """All studies by name, in the order in which a report shows them."""
 
-from svnicp.studies import ablation, absolute, calibration, claims, figures, kl_nne
+from svnicp.studies import (
+    ablation,
+    absolute,
+    calibration,
+    claims,
+    figures,
+    kl_nne,
+    modes,
+    split_half,
+)
 from svnicp.studies.ape_tables import TABLE1, TABLE2
 from svnicp.studies.faults import study as faults
 from svnicp.studies.plan import Study
@@ -14,6 +23,8 @@ STUDIES: dict[str, Study] = {
         TABLE2,
         calibration.STUDY,
         absolute.STUDY,
+        split_half.STUDY,
+        modes.STUDY,
         kl_nne.STUDY,
         ablation.STUDY,
         figures.STUDY,

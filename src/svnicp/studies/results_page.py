@@ -44,6 +44,8 @@ TITLES = {
     "table2": "GEODE rows",
     "calibration": "Is the covariance right?",
     "absolute": "Error since the start",
+    "split-half": "Halves of scans against each other",
+    "modes": "Several modes",
     "kl-nne": "Against Monte Carlo",
     "ablation": "Number of particles",
     "figures": "Figures",
