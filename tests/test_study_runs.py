@@ -30,6 +30,7 @@ from svnicp.studies.particle_figures import draw_paths, draw_violins
 from svnicp.studies.particle_paths import paths
 from svnicp.studies.plan import Plan
 from svnicp.studies.results_page import results_page
+from svnicp.studies.scans import MONTE_CARLO
 from svnicp.studies.source import Source, recording
 from svnicp.studies.store import Results
 
@@ -71,7 +72,7 @@ def test_calibration_study_has_all_methods_on_the_same_scans(tmp_path):
     """Ours, the baselines and the constant are judged on equally many scans of the room."""
     store = made_up_store(tmp_path)
     assert run_jobs(calibration.jobs(TINY), store, Listening(), HERE) == {}
-    scans, steps = calibration.tables(TINY, Results(store))
+    scans, steps, gains = calibration.tables(TINY, Results(store))
     of_room = [row for row in scans.rows if row["scenario"] == "room"]
     methods = {row["method"] for row in of_room}
     assert methods >= {
@@ -81,7 +82,10 @@ def test_calibration_study_has_all_methods_on_the_same_scans(tmp_path):
         "Censi, point to plane",
         calibration.CONSTANT,
     }
-    assert len({row["scans"] for row in of_room}) == 1
+    often = [row for row in of_room if row["method"] != MONTE_CARLO]
+    assert len({row["scans"] for row in often}) == 1
+    assert len(of_room) == len(often) + 1
+    assert [row["scenario"] for row in gains.rows] == ["room"]
     assert {row["scenario"] for row in scans.rows} == {"room", "all"}
     assert len([row for row in steps.rows if row["scenario"] == "room"]) == 2
 
@@ -131,7 +135,8 @@ def test_frames_know_the_corridors_axis():
     ours = np.sqrt(np.diag(covariances_of([found["methods"]["svn 10"]["covariance"]])[0]))
     assert np.argmax(truth[:3]) == 0
     assert np.argmax(ours[:3]) == 0
-    assert {"Censi", "COV-3D", "svgd 10", "svn+fixed", "svn+adaptive"} <= set(found["methods"])
+    named = {"Censi", "COV-3D", MONTE_CARLO, "Laplace", "svgd 10", "svn+fixed", "svn+adaptive"}
+    assert named <= set(found["methods"])
 
 
 def test_localizability_is_the_share_of_walls_across():

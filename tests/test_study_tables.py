@@ -19,6 +19,7 @@ from svnicp.studies.fit import Sample, fit_factor, trimmed_mean
 from svnicp.studies.intervals import mean_difference, mean_of_runs
 from svnicp.studies.packed import array_of, covariances_of, plain, plain_covariances
 from svnicp.studies.paper_numbers import APE_M
+from svnicp.studies.particle_gain import gain_table
 from svnicp.studies.plan import Plan
 from svnicp.studies.results_page import beside_paper
 from svnicp.studies.split import HELD_OUT, PAPER_SCENARIOS, TRAINING_SCENARIOS
@@ -135,6 +136,21 @@ def test_kl_and_nne_of_a_perfect_and_of_a_narrow_answer(rng):
     assert number(spoiled["KL trans."]) > 5.0
     repaired = kl_nne.scores_of(frames, "right", "redraws", "upper")
     assert_allclose(number(repaired["KL trans."]), 0.0, atol=1e-6)
+
+
+def test_particles_are_compared_scan_by_scan(rng):
+    """A covariance four times too wide costs 1.91 nats of the NLL; equal ones cost nothing."""
+    runs = [Judged.of_steps(drive_result(rng)) for _ in range(2)]
+    wide = [Judged(run.errors, 4.0 * run.covariances, run.energy + 0.002) for run in runs]
+    found = {"default": runs, "Laplace": wide, "default without particles": runs}
+    table = gain_table({"a": found, "b": found, "empty": {"default": runs}})
+    row = table.find(scenario="a")
+    assert row is not None
+    # ½ d (1/r - 1 + ln r) for r = 4 and d = 6.
+    assert_allclose(number(row["NLL over Laplace"]), 1.91, atol=0.15)
+    assert_allclose(number(row["energy score over Laplace [mm]"]), 2.0)
+    assert number(row["NLL over corrected Laplace"]) == 0.0
+    assert [row["scenario"] for row in table.rows] == ["a", "b", "all"]
 
 
 def test_ends_of_runs_inside_their_covariance(rng):

@@ -19,6 +19,9 @@ from svnicp.baselines import (
     censi_point_to_plane,
     censi_point_to_point,
     cov3d,
+    gicp_covariance,
+    laplace,
+    monte_carlo,
     rays_of,
     registered,
     spread_over_redraws,
@@ -30,6 +33,7 @@ from svnicp.odometry.map_scale import fitting_scale
 from svnicp.simulation.simulated import SimulatedDataset
 from svnicp.studies.job import Job
 from svnicp.studies.packed import plain, plain_covariances
+from svnicp.studies.scans import MONTE_CARLO, SMALL_GICP, can_be_asked
 from svnicp.studies.source import Source
 from svnicp.studies.true_map import PRIOR_STD, prior_covariance, true_points
 
@@ -101,8 +105,11 @@ def _classical(scan: ScanInMap) -> dict[str, Any]:
     """Closed forms at the truth: their errors are those of the Monte-Carlo samples."""
     stated = {
         "Censi": censi_point_to_point(scan), "Censi, point to plane": censi_point_to_plane(scan),
-        "COV-3D": cov3d(scan),
+        "COV-3D": cov3d(scan), "Laplace": laplace(scan),
+        MONTE_CARLO: monte_carlo(scan, np.random.default_rng(0)),
     }  # fmt: skip
+    if can_be_asked(SMALL_GICP):
+        stated[SMALL_GICP] = gicp_covariance(scan)
     return {name: {"covariance": plain_covariances(P)[0]} for name, P in stated.items()}
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import svnicp
 
-FORMAT = 1
+FORMAT = 2
 """Changes when results that are on disk no longer mean the same."""
 
 NOT_DECISIVE = frozenset({"cli", "peers", "report", "recording", "studies"})

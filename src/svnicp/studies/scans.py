@@ -7,6 +7,7 @@ own.
 """
 
 import dataclasses
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,10 @@ from svnicp.baselines import (
     censi_point_to_plane,
     censi_point_to_point,
     cov3d,
+    gicp_covariance,
     laplace,
     localizability_covariance,
+    monte_carlo,
     registered,
 )
 from svnicp.config import Config
@@ -32,15 +35,27 @@ from svnicp.studies.source import Source
 from svnicp.studies.true_map import Place, places, prior_covariance
 
 OURS, WITHOUT_PARTICLES = "ours", "ours without particles"
+MONTE_CARLO, SMALL_GICP = "Monte Carlo, 65 starts", "small_gicp, inverse Hessian"
 BASELINES: dict[str, Callable[[ScanInMap], Covariance]] = {
     "Censi, point to point": censi_point_to_point,
     "Censi, point to plane": censi_point_to_plane,
     "COV-3D": lambda scan: cov3d(scan, start_covariance=prior_covariance()),
     "Laplace": laplace,
     "localizability": localizability_covariance,
+    MONTE_CARLO: lambda scan: monte_carlo(
+        scan, np.random.default_rng(0), start_covariance=prior_covariance()
+    ),
+    SMALL_GICP: gicp_covariance,
 }
-"""Other people's covariances by name. COV-3D starts from where our guesses are, which is the
-uncertainty that it asks for."""
+"""Other people's covariances by name. COV-3D and Monte Carlo start from where our guesses are,
+which is the uncertainty that they ask for."""
+RARELY = {MONTE_CARLO: 4}
+"""Of baselines that take long, how manieth of the scans they are asked about."""
+
+
+def can_be_asked(name: str) -> bool:
+    """Whether a baseline is there: small_gicp is an extra."""
+    return name != SMALL_GICP or importlib.util.find_spec("small_gicp") is not None
 
 
 def scans_job(source: Source, config: Config, *, baselines: bool, every: int, words: str) -> Job:
@@ -62,9 +77,19 @@ def scans(
     collected = _Collected()
     numbers = []
     for place in places(dataset, settings, where.first_scan(dataset), every, where.seed):
+        asked = asked_about(len(numbers)) if baselines else {}
         numbers.append(place.number)
-        _judge(place, registered(place.scan, rng), collected, baselines=baselines)
+        _judge(place, registered(place.scan, rng), collected, asked)
     return {"numbers": numbers, "methods": collected.to_plain()}
+
+
+def asked_about(count: int) -> dict[str, Callable[[ScanInMap], Covariance]]:
+    """Baselines that are asked about a scan before which there were so many."""
+    return {
+        name: ask
+        for name, ask in BASELINES.items()
+        if can_be_asked(name) and count % RARELY.get(name, 1) == 0
+    }
 
 
 class _Collected:
@@ -88,7 +113,10 @@ class _Collected:
 
 
 def _judge(
-    place: Place, result: RegistrationResult, collected: _Collected, *, baselines: bool
+    place: Place,
+    result: RegistrationResult,
+    collected: _Collected,
+    asked: dict[str, Callable[[ScanInMap], Covariance]],
 ) -> None:
     """Add what all methods say about one scan."""
     error = se3_log(se3_inverse(result.T_target_source) @ place.T_true)
@@ -98,10 +126,10 @@ def _judge(
     else:
         energy = gaussian_energy(error, result.covariance)
     collected.add(OURS, error, result.covariance, energy)
-    if not baselines:
+    if not asked:
         return
     scan = dataclasses.replace(place.scan, T_target_source=result.T_target_source)
-    stated = {name: baseline(scan) for name, baseline in BASELINES.items()}
+    stated = {name: baseline(scan) for name, baseline in asked.items()}
     stated[WITHOUT_PARTICLES] = result.laplace_covariance
     for name, covariance in stated.items():
         collected.add(name, error, covariance, gaussian_energy(error, covariance))
