@@ -58,10 +58,9 @@ def made_up_store(folder: Path) -> Store:
 
 
 def drive_result(
-    rng: np.random.Generator, scale: float = 1.0, ape_m: float = 0.5
+    rng: np.random.Generator, scale: float = 1.0, ape_m: float = 0.5, count: int = 200
 ) -> dict[str, Any]:
     """Result of a drive whose steps have errors so many times as large as stated."""
-    count = 200
     sigmas = np.array([0.01] * 3 + [0.001] * 3)
     covariance: Covariance = np.diag(sigmas**2)
     errors = scale * sigmas * rng.standard_normal((count, 6))

@@ -211,7 +211,7 @@ def test_claims_are_judged_by_the_numbers(tmp_path, rng):
     assert "2.000 m, adaptive 0.400 m" in verdicts["fixed-noise"].number
     assert verdicts["mixed"].holds is True
     assert verdicts["robust"].holds is True
-    assert verdicts["bridge"].holds is None
+    assert verdicts["long-waterway"].holds is None
     names = [claim.name for claim in claims.CLAIMS]
     assert len(set(names)) == len(names) >= 25
 

@@ -15,6 +15,7 @@ from svnicp.studies.claim import (
     SVN,
     Claim,
     Verdict,
+    metres,
 )
 from svnicp.studies.evidence import Evidence
 from svnicp.studies.split import AGGRESSIVE, GEODE, MIXED, PAPER_SCENARIOS, WELL_STRUCTURED
@@ -23,16 +24,10 @@ from svnicp.studies.tables import number_text
 
 def _pairs(evidence: Evidence, first: str, second: str, names: tuple[str, ...]) -> str:
     shown = [
-        f"{name} {_text(evidence.ape(first, name))} / {_text(evidence.ape(second, name))}"
+        f"{name} {metres(evidence.ape(first, name))} / {metres(evidence.ape(second, name))}"
         for name in evidence.datasets(names)
     ]
     return "; ".join(shown)
-
-
-def _text(value: float | None) -> str:
-    return (
-        "failed" if value == float("inf") else "?" if value is None else f"{number_text(value)} m"
-    )
 
 
 def _compare(
@@ -91,16 +86,6 @@ def _never_fails(evidence: Evidence) -> Verdict:
     return Verdict(failed == 0, f"{failed} of {len(known)} failed")
 
 
-def _bridge(evidence: Evidence) -> Verdict:
-    ours = evidence.ape(KALMAN, "bridge")
-    peers = {peer: evidence.ape(peer, "bridge", "peer") for peer in evidence.plan.peers}
-    known = {peer: ape for peer, ape in peers.items() if ape is not None}
-    if ours is None or not known:
-        return OPEN
-    words = ", ".join(f"{name} {_text(ape)}" for name, ape in [("ours", ours), *known.items()])
-    return Verdict(ours < 100.0 and all(ape == float("inf") for ape in known.values()), words)
-
-
 CLAIMS: tuple[Claim, ...] = (
     Claim("stein-icp", "The original Stein ICP is not suitable for odometry in such places.",
           "fails on 10 of 11", _stein_icp_fails),
@@ -126,6 +111,4 @@ CLAIMS: tuple[Claim, ...] = (
           "36.80 / 15.58 m", _compare(FIXED, KALMAN, ("waterway_long",), lambda a, b: b < a)),
     Claim("uneven-tunnel", "In the uneven tunnel the filter does not outperform LiDAR alone.",
           "0.15 / 0.21 m", _compare(SVN, KALMAN, ("uneven_tunnel",), lambda a, b: b >= a)),
-    Claim("bridge", "On the bridge all others fail, and ours does not diverge.", "44.27 m",
-          _bridge),
 )  # fmt: skip

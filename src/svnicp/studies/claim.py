@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from svnicp.studies.evidence import Evidence
+from svnicp.studies.tables import number_text
 
 SVGD, SVN, FIXED, KALMAN = "SVGD-ICP", "SVN-ICP", "SVN-ICP + KF-fix", "SVN-ICP + KF"
 RED = 1.5
@@ -39,3 +40,10 @@ class Claim:
 
 
 OPEN = Verdict(None, "not computed")
+
+
+def metres(ape_m: float | None) -> str:
+    """Return an APE in words: unknown, failed (infinite), or a length."""
+    if ape_m is None:
+        return "?"
+    return "failed" if ape_m == float("inf") else f"{number_text(ape_m)} m"

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The paper's claims, one row each: holds or not, with the number, from the other studies' jobs."""
 
-from svnicp.studies import ablation, accuracy_claims, kl_nne, uncertainty_claims
+from svnicp.studies import (
+    ablation,
+    accuracy_claims,
+    kl_nne,
+    particle_claims,
+    peer_claims,
+    uncertainty_claims,
+)
 from svnicp.studies.ape_tables import TABLE1, TABLE2
 from svnicp.studies.claim import Verdict
 from svnicp.studies.evidence import Evidence, localizable_job_of, louder_jobs, paths_job_of
@@ -10,7 +17,9 @@ from svnicp.studies.plan import Plan, Study
 from svnicp.studies.store import Results
 from svnicp.studies.tables import Table
 
-CLAIMS = accuracy_claims.CLAIMS + uncertainty_claims.CLAIMS
+CLAIMS = (
+    accuracy_claims.CLAIMS + peer_claims.CLAIMS + uncertainty_claims.CLAIMS + particle_claims.CLAIMS
+)
 """All of them, in the order of the paper."""
 WORDS = {True: "holds", False: "does not hold", None: "open"}
 

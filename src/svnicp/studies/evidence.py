@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from svnicp.arrays import Floats
+from svnicp.arrays import Covariance, Floats
 from svnicp.scores import Interval, spearman
 from svnicp.studies import ablation, kl_nne
-from svnicp.studies.ape_tables import TABLE1, TABLE2, variant_job
+from svnicp.studies.ape_tables import (
+    TABLE1,
+    TABLE2,
+    table1_sources,
+    table2_sources,
+    variant_job,
+)
 from svnicp.studies.intervals import mean_difference
 from svnicp.studies.job import Job
 from svnicp.studies.localizable import localizable_job
-from svnicp.studies.packed import array_of
+from svnicp.studies.packed import array_of, covariances_of
 from svnicp.studies.particle_paths import paths_job
 from svnicp.studies.plan import Plan
 from svnicp.studies.store import Results
@@ -117,16 +123,37 @@ class Evidence:
 
     def follows_localizability(self) -> float | None:
         """Rank correlation of sigma along the corridor and minus what can truly be seen there."""
+        found = self._with_share("svn", "sigma_alone")
+        return None if found is None else spearman(found[0], found[1].max() - found[1])
+
+    def gain_follows_localizability(self) -> float | None:
+        """Rank correlation of the Kalman gain along the corridor and what can be seen there."""
+        found = self._with_share("svn+adaptive", "gain")
+        return None if found is None else spearman(found[0], found[1])
+
+    def _with_share(self, variant: str, kind: str) -> tuple[Floats, Floats] | None:
+        """What a drive kept along the corridor (n,), and the true share of what faces that way."""
         found = self.results.get(localizable_job_of(self.plan))
-        drive = self.corridor("svn")
-        if found is None or drive is None or "seconds" not in drive:
+        drive = self.corridor(variant)
+        if found is None or drive is None or "seconds" not in drive or not drive.get(kind):
             return None
-        sigma = array_of(drive["sigma_alone"], 6)[:, ALONG]
+        values = array_of(drive[kind], 6)[:, ALONG]
         skipped = self.plan.source(ablation.corridor(self.plan), 0).skip_s
-        at_s = np.linspace(0.0, drive["seconds"][-1], len(sigma)) + skipped
+        at_s = np.linspace(0.0, drive["seconds"][-1], len(values)) + skipped
         share = np.interp(at_s, array_of(found["seconds"]), array_of(found["share"]))
-        known = np.isfinite(sigma)
-        return spearman(sigma[known], -share[known] + share.max()) if known.sum() > 4 else None
+        known = np.isfinite(values)
+        return (values[known], share[known]) if known.sum() > 4 else None
+
+    def steps(self, variant: str, dataset: str) -> tuple[Floats, Covariance] | None:
+        """Errors (n, 6) of the steps of all drives through a dataset, and their covariances."""
+        errors, covariances = [], []
+        for source in [*table1_sources(self.plan), *table2_sources(self.plan)]:
+            if source.title == dataset:
+                found = self.results.get(variant_job(self.plan, source, variant, self.preset))
+                if found is not None and found.get("step_errors"):
+                    errors.append(array_of(found["step_errors"], 6))
+                    covariances.append(covariances_of(found["step_covariances"]))
+        return (np.concatenate(errors), np.concatenate(covariances)) if errors else None
 
     def path_norms(self) -> dict[str, Any] | None:
         """Particle paths of SVGD and SVN on one scan."""

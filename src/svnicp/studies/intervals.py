@@ -46,6 +46,8 @@ def _of_runs(values: Sequence[float | None], score: Callable[[Floats], float]) -
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     if len(known) == 0:
         return None
+    if len(known) == 1:  # drawn anew it is the same again
+        return Interval(*[score(known)] * 3)
     return block_bootstrap(score, known, block=1, rng=np.random.default_rng(0), resamples=RESAMPLES)
 
 

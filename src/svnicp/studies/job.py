@@ -11,7 +11,7 @@ import json
 import platform
 import time
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Job:
     words: str
     """What it is, for people; decides nothing."""
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Hash of everything that decides the result, and of the package's version."""
         decides = [FORMAT, svnicp.__version__, self.kind, self.inputs]
