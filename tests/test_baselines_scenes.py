@@ -34,9 +34,10 @@ from svnicp.baselines.matches import find_matches
 from svnicp.baselines.monte_carlo import PoseSamples
 from svnicp.config import Config, MapConfig
 from svnicp.errors import InputError, MissingExtraError
-from svnicp.lie import make_transform, se3_exp, so3_exp, transform_points
+from svnicp.lie import hat, make_transform, se3_exp, so3_exp, transform_points
 from svnicp.local_map import VoxelMap
-from svnicp.scores import anees
+from svnicp.registration import RegistrationResult
+from svnicp.scores import anees, variance_ratios
 from svnicp.simulation import SCENES, LidarPattern, Rays, cast
 
 PRIOR = np.diag(np.array([0.1, 0.1, 0.1, 0.01, 0.01, 0.01]) ** 2)
@@ -209,6 +210,17 @@ def test_sensor_bias_is_one_direction_that_does_not_average_out():
     assert_allclose(more, 4.0 * added, rtol=1e-6)
 
 
+def test_sensor_bias_moves_the_estimate_as_stated():
+    """All heights off by one millimetre move the least squares by the stated rank-one part."""
+    scan = without_prior(scan_in("room"))
+    matches = find_matches(scan, "plane")
+    assert matches is not None
+    weights = np.sqrt(matches.weights)
+    moved, *_ = np.linalg.lstsq(weights[:, None] * matches.rows, 1e-3 * weights, rcond=None)
+    added = sensor_covariance(scan, 1e-3) - sensor_covariance(scan, 0.0)
+    assert_allclose(added, np.outer(moved, moved), rtol=1e-4, atol=1e-6 * added.max())
+
+
 def test_spread_over_starts_sees_only_the_starts():
     """In a good scene all starts end in one place; in a bare corridor they stay apart along it."""
     starts = np.diag(np.array([0.05, 0.05, 0.05, 0.01, 0.01, 0.01]) ** 2)
@@ -262,6 +274,19 @@ def test_monte_carlo_repeats_with_its_generator():
     assert not np.array_equal(first, other)
     with pytest.raises(InputError, match="at least 2 runs"):
         monte_carlo(scan, np.random.default_rng(0), runs=1)
+
+
+def test_monte_carlo_of_an_estimator_that_stays_is_the_starts():
+    """If every run ends where it began, the covariance is that of the starts."""
+    scan = scan_in("room")
+    ended = registered_mode(scan, np.random.default_rng(0))
+
+    def stays(started: ScanInMap, _rng: np.random.Generator) -> RegistrationResult:
+        return dataclasses.replace(ended, T_target_source=started.T_guess)
+
+    rng = np.random.default_rng(3)
+    found = monte_carlo(scan, rng, runs=3000, start_covariance=PRIOR, estimator=stays)
+    assert_allclose(variance_ratios(found, PRIOR), 1.0, atol=0.12)  # 1 ± 2 √(6/3000)
 
 
 def test_mode_is_where_the_particles_are():
@@ -334,6 +359,18 @@ def test_small_gicp_is_put_into_our_order():
         dataclasses.replace(scan, local_map=far, T_target_source=T_far), "ICP", 0.25
     )
     assert_allclose(np.diag(moved)[3:], np.diag(H)[3:], rtol=0.05)
+
+
+def test_small_gicp_on_a_cloud_itself_is_the_sum_over_its_points():
+    """Point to point on a cloud that is matched with itself, H is Σ J'J of all points."""
+    pytest.importorskip("small_gicp")
+    local_map = VoxelMap(CONFIG.map)
+    local_map.insert(np.random.default_rng(0).uniform(-10.0, 10.0, size=(400, 3)))
+    points = local_map.points()
+    scan = ScanInMap(points, local_map, np.eye(4), np.eye(4), PRIOR, CONFIG)
+    arms = np.concatenate([np.tile(np.eye(3), (len(points), 1, 1)), -hat(points)], axis=2)
+    expected = np.einsum("nij,nik->jk", arms, arms)
+    assert_allclose(gicp_hessian(scan, "ICP", 1e-3), expected, rtol=1e-3, atol=1.0)
 
 
 def test_small_gicp_states_something_in_every_direction():

@@ -33,6 +33,19 @@ def test_names_exist():
         assert [name for name in names if name not in package.__all__] == []
 
 
+def test_every_name_has_a_known_answer():
+    """Scores and baselines of the tables above have a row, and the tests that it names exist."""
+    files = Path(__file__).parent.glob("test_*.py")
+    defined = {n for f in files for n in re.findall(r"^def (test_\w+)", f.read_text(), re.M)}
+    answered = rows("| what |")
+    named = re.findall(r"`(test_\w+)`", " ".join(row[2] for row in answered))
+    assert [name for name in named if name not in defined] == []
+    covered = set(re.findall(r"`(\w+)`", " ".join(row[0] for row in answered)))
+    for heading in ("| score |", "| baseline |", "| truth |"):
+        names = re.findall(r"`(\w+)`", " ".join(row[0] for row in rows(heading)))
+        assert [name for name in names if name not in covered] == []
+
+
 def test_numbers_of_the_tables():
     """Coverage by dimension and the values after the cut are what the functions return."""
     for row in rows("| d | 1 σ"):

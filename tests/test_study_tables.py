@@ -2,6 +2,7 @@
 """Tables of studies on made-up jobs whose answers are known."""
 
 import csv
+import dataclasses
 import io
 import json
 
@@ -21,7 +22,7 @@ from svnicp.studies.packed import array_of, covariances_of, plain, plain_covaria
 from svnicp.studies.paper_numbers import APE_M
 from svnicp.studies.particle_gain import gain_table
 from svnicp.studies.plan import Plan
-from svnicp.studies.results_page import beside_paper
+from svnicp.studies.results_page import beside_paper, results_page
 from svnicp.studies.split import HELD_OUT, PAPER_SCENARIOS, TRAINING_SCENARIOS
 from svnicp.studies.store import Results
 from svnicp.studies.tables import (
@@ -249,3 +250,21 @@ def test_mixed_code_is_told():
 def test_cells_are_short(cell, text):
     """Three digits, no exponent where it can be avoided, a dash for what is not there."""
     assert cell_text(cell) == text
+
+
+def test_a_page_says_which_studies_are_quick(tmp_path):
+    """A page of quick studies says so of itself; one of both kinds names the quick ones."""
+    table = Table("t", "T", ["a"], [{"a": 1}])
+    whole = dataclasses.replace(ORIGIN, quick=False)
+    for name, origin in (("table1", ORIGIN), ("ablation", whole)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tables.json").write_text(json_text([table], origin), encoding="utf-8")
+    page = tmp_path / "results.md"
+    assert results_page(tmp_path, page) == ["table1", "ablation"]
+    assert "**Quick studies here: SubT-MRS rows**" in page.read_text(encoding="utf-8")
+    (tmp_path / "ablation" / "tables.json").unlink()
+    results_page(tmp_path, page)
+    assert "**This is a quick study**" in page.read_text(encoding="utf-8")
+    (tmp_path / "table1" / "tables.json").write_text(json_text([table], whole), encoding="utf-8")
+    results_page(tmp_path, page)
+    assert "uick" not in page.read_text(encoding="utf-8")

@@ -28,15 +28,17 @@ HEAD = """\
 # Results
 
 This page is made by `svnicp study report` from the files of the studies below; nothing on it is
-written by hand. **Our numbers are simulated**: scenarios named after the paper's sequences, which
-degrade in the same way, with exact ground truth. The paper's numbers are of real recordings and
-stand beside ours for orientation; equal names do not make equal data. `default` and `paper` are our
-two presets; what they are is on [the page about the covariance](posterior.md), and what the scores
-mean on [the page about scores](scores.md).
+written by hand. **Our numbers are simulated**, but where a command has `--data`: scenarios named
+after the paper's sequences, which degrade in the same way, with exact ground truth. The paper's
+numbers are of real recordings and stand beside ours for orientation; equal names do not make equal
+data. `default` and `paper` are our two presets; what they are is on
+[the page about the covariance](posterior.md), and what the scores mean on
+[the page about scores](scores.md).
 """
 QUICK = """\
-**This is a quick study**: few scenarios, one seed, a few seconds each. It shows that everything
-runs, and is no evidence; leave `--quick` out for that.
+**{which}**: few scenarios, one seed, a few seconds each; all claims in both presets take at most 20
+minutes on two cores. It shows that everything runs, and is no evidence; leave `--quick` out for
+that.
 """
 TITLES = {
     "claims": "The paper's claims",
@@ -72,8 +74,11 @@ def results_page(folder: Path, to: Path) -> list[str]:
     if not documents:
         raise InputError(f"{folder}: there is no finished study in it; run `svnicp study` first.")
     parts = [HEAD]
-    if any(document["origin"]["quick"] for document in documents.values()):
-        parts.append(QUICK)
+    quick = [name for name, document in documents.items() if document["origin"]["quick"]]
+    if quick:
+        some = f"Quick studies here: {', '.join(TITLES[name] for name in quick)}"
+        all_are = len(quick) == len(documents)
+        parts.append(QUICK.format(which="This is a quick study" if all_are else some))
     for name, document in documents.items():
         parts += _section(name, document, _figures(folder / name, to))
     to.parent.mkdir(parents=True, exist_ok=True)
