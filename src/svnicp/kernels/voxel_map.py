@@ -66,26 +66,26 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
     """
     capacity, cap = voxels.offsets.shape[0], voxels.offsets.shape[1]
     reached = 0
+    voxel = np.int64(EMPTY)
+    at_x = at_y = at_z = np.int64(0)
     for n in range(start, len(points)):
         x = np.int64(np.floor(points[n, 0] / voxel_size))
         y = np.int64(np.floor(points[n, 1] / voxel_size))
         z = np.int64(np.floor(points[n, 2] / voxel_size))
-        position = hash_slot(voxels.table, voxels.keys, x, y, z)
-        voxel = voxels.table[position]
-        if voxel == EMPTY:
-            if num_voxels == capacity:
-                return num_voxels, n, reached
-            voxel = num_voxels
-            num_voxels += 1
-            voxels.table[position] = voxel
-            voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
-            voxels.counts[voxel] = 0
-            voxels.cell_slots[voxel, :] = EMPTY
-            voxels.leaders[voxel, :] = EMPTY
-            voxels.touched[voxel] = -1
-        if voxels.touched[voxel] != epoch:
-            voxels.touched[voxel] = epoch
-            reached += 1
+        if voxel == EMPTY or x != at_x or y != at_y or z != at_z:  # neighbours often share one
+            at_x, at_y, at_z = x, y, z
+            position = hash_slot(voxels.table, voxels.keys, x, y, z)
+            voxel = np.int64(voxels.table[position])
+            if voxel == EMPTY:
+                if num_voxels == capacity:
+                    return num_voxels, n, reached
+                voxel = np.int64(num_voxels)
+                num_voxels += 1
+                voxels.table[position] = voxel
+                _open_voxel(voxels, voxel, x, y, z)
+            if voxels.touched[voxel] != epoch:
+                voxels.touched[voxel] = epoch
+                reached += 1
         dx = points[n, 0] - (x + 0.5) * voxel_size
         dy = points[n, 1] - (y + 0.5) * voxel_size
         dz = points[n, 2] - (z + 0.5) * voxel_size
@@ -93,6 +93,18 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
         if slot >= 0:
             _add_moments(voxels.moments[voxel, slot], dx, dy, dz)
     return num_voxels, len(points), reached
+
+
+@njit()
+def _open_voxel(voxels, voxel, x, y, z):
+    """Make an empty voxel of a slot."""
+    voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
+    voxels.counts[voxel] = 0
+    for cell in range(voxels.cell_slots.shape[1]):
+        voxels.cell_slots[voxel, cell] = EMPTY
+    for block in range(voxels.leaders.shape[1]):
+        voxels.leaders[voxel, block] = EMPTY
+    voxels.touched[voxel] = -1
 
 
 @njit()
@@ -115,8 +127,10 @@ def _claim_slot(voxels, voxel, cap, dx, dy, dz, voxel_size, cells):
     voxels.offsets[voxel, count, 0] = dx
     voxels.offsets[voxel, count, 1] = dy
     voxels.offsets[voxel, count, 2] = dz
-    voxels.moments[voxel, count, :] = 0.0
-    voxels.planes[voxel, count, :] = 0.0
+    for i in range(voxels.moments.shape[2]):
+        voxels.moments[voxel, count, i] = 0.0
+    for i in range(voxels.planes.shape[2]):
+        voxels.planes[voxel, count, i] = 0.0
     voxels.counts[voxel] = count + 1
     return np.int64(count)
 
@@ -141,7 +155,7 @@ def _add_moments(moments, dx, dy, dz):
 @njit()
 def prune_far(voxels, num_voxels, center, radius, voxel_size):
     """Drop voxels whose centre is farther than radius, close the gaps, return voxels in use."""
-    kept = 0
+    kept = np.int64(0)
     for voxel in range(num_voxels):
         squared = 0.0
         for axis in range(3):
@@ -149,23 +163,37 @@ def prune_far(voxels, num_voxels, center, radius, voxel_size):
         if squared > radius * radius:
             continue
         if kept != voxel:
-            voxels.keys[kept] = voxels.keys[voxel]
-            voxels.counts[kept] = voxels.counts[voxel]
-            voxels.cell_slots[kept] = voxels.cell_slots[voxel]
-            voxels.offsets[kept] = voxels.offsets[voxel]
-            voxels.moments[kept] = voxels.moments[voxel]
-            voxels.planes[kept] = voxels.planes[voxel]
-            voxels.touched[kept] = voxels.touched[voxel]
-            voxels.leaders[kept] = voxels.leaders[voxel]
+            _move_voxel(voxels, voxel, kept)
         kept += 1
     rebuild_table(voxels, kept)
     return kept
 
 
 @njit()
+def _move_voxel(voxels, voxel, place):
+    """Copy what is in use of a voxel to another place."""
+    for axis in range(3):
+        voxels.keys[place, axis] = voxels.keys[voxel, axis]
+    voxels.counts[place] = voxels.counts[voxel]
+    voxels.touched[place] = voxels.touched[voxel]
+    for cell in range(voxels.cell_slots.shape[1]):
+        voxels.cell_slots[place, cell] = voxels.cell_slots[voxel, cell]
+    for block in range(voxels.leaders.shape[1]):
+        voxels.leaders[place, block] = voxels.leaders[voxel, block]
+    for slot in range(voxels.counts[voxel]):
+        for i in range(voxels.offsets.shape[2]):
+            voxels.offsets[place, slot, i] = voxels.offsets[voxel, slot, i]
+        for i in range(voxels.moments.shape[2]):
+            voxels.moments[place, slot, i] = voxels.moments[voxel, slot, i]
+        for i in range(voxels.planes.shape[2]):
+            voxels.planes[place, slot, i] = voxels.planes[voxel, slot, i]
+
+
+@njit()
 def rebuild_table(voxels, num_voxels):
     """Enter all voxels in use into an emptied hash table."""
-    voxels.table[:] = EMPTY
+    for position in range(len(voxels.table)):
+        voxels.table[position] = EMPTY
     for voxel in range(num_voxels):
         x, y, z = voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2]
         position = hash_slot(voxels.table, voxels.keys, np.int64(x), np.int64(y), np.int64(z))

@@ -49,13 +49,13 @@ def check_cloud(name: str, cloud: npt.ArrayLike, min_points: int) -> Points:
         raise InputError(
             f"{name} has {points_in_words(len(points))}; at least {min_points} are needed{turned}"
         )
-    bad = int((~np.isfinite(points)).any(axis=1).sum())
-    if bad:
+    farthest = max(points.max(initial=0.0), -points.min(initial=0.0))  # NaN if there is one
+    if not np.isfinite(farthest):
+        bad = int((~np.isfinite(points)).any(axis=1).sum())
         raise InputError(
             f"{name} has {points_in_words(bad)} with NaN or infinite coordinates; remove them "
             "first, e.g. cloud[np.isfinite(cloud).all(axis=1)]"
         )
-    farthest = np.abs(points).max(initial=0.0)
     if farthest > MAX_COORDINATE_M:
         raise InputError(
             f"{name} has coordinates up to {farthest:.3g} m, and the limit is "

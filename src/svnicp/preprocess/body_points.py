@@ -80,8 +80,10 @@ def body_points(
         node_seconds, nodes = (track.stamps_ns - track.reference_ns) * 1e-9, track.nodes
     limits = np.array([config.min_range_m, config.max_range_m])
     points = deskew(scan.points, seconds, node_seconds, nodes, T_body_lidar, limits)
-    kept = np.isfinite(points[:, 0])
-    return BodyPoints(points[kept], None if track is None else seconds[kept])
+    kept = np.flatnonzero(np.isfinite(points[:, 0]))
+    if len(kept) < len(points):
+        points, seconds = points.take(kept, axis=0), seconds.take(kept)
+    return BodyPoints(points, None if track is None else seconds)
 
 
 def thinned(points: Points, count: int) -> Points:
