@@ -6,7 +6,6 @@ angle, the roughness of the surface, and the error of the fitted plane at that p
 """
 
 import numpy as np
-from numba import prange
 
 from svnicp.kernels.linearise import nearest_candidate, robust_weight
 from svnicp.kernels.njit import njit
@@ -20,12 +19,15 @@ from svnicp.kernels.planes import (
     STATE,
 )
 from svnicp.kernels.small import product, transposed_product
+from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_map import EMPTY
 
 DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
 POINT_SHARE = 1.0 / 3.0
 """Share of a voxel by which two scans that hit the same thing hit different points of it."""
+POINTS = 512
+"""Source points whose candidates a thread packs at once."""
 
 
 @njit()
@@ -46,7 +48,6 @@ def pack_points(voxels, voxel_size, indices, origin, precision):
     return rows
 
 
-@njit(parallel=True)
 def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, non_planar):
     """Candidate rows (N, M, 8) of the plane-aware metric, and normal covariances (N, M, 6).
 
@@ -56,12 +57,23 @@ def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, non_plana
     """
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
     normal_cov = np.zeros((indices.shape[0], indices.shape[1], 6), dtype=np.float32)
-    for n in prange(len(indices)):
+    share(
+        pack_some, len(indices), POINTS, voxels, voxel_size, indices, origin, T, points, noise,
+        non_planar, rows, normal_cov,
+    )  # fmt: skip
+    return rows, normal_cov
+
+
+@njit()
+def pack_some(
+    begin, end, voxels, voxel_size, indices, origin, T, points, noise, non_planar, rows, normal_cov
+):
+    """``pack_planes`` for some of the source points."""
+    for n in range(begin, end):
         _pack_point(
             voxels, voxel_size, indices[n], origin, T, points[n], noise, non_planar, rows[n],
             normal_cov[n],
         )  # fmt: skip
-    return rows, normal_cov
 
 
 @njit()

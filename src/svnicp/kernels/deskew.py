@@ -2,15 +2,14 @@
 """Bring every point of a scan to the body's frame at one time, in compiled code."""
 
 import numpy as np
-from numba import prange
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.threads import share
 
-CHUNK = 1024
+CHUNK = 8192
 """Points that a thread takes at once."""
 
 
-@njit(parallel=True)
 def deskew(points, seconds, node_seconds, nodes, T_body_lidar, limits):
     """Points (n, 3) in the body frame that the nodes are given in, each moved by its own time.
 
@@ -20,24 +19,32 @@ def deskew(points, seconds, node_seconds, nodes, T_body_lidar, limits):
     become NaN.
     """
     out = np.empty((len(points), 3))
-    turns, moves = _steps(nodes)
-    for chunk in prange((len(points) + CHUNK - 1) // CHUNK):
-        place = 0
-        for n in range(chunk * CHUNK, min((chunk + 1) * CHUNK, len(points))):
-            x, y, z = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
-            squared = x * x + y * y + z * z
-            if not limits[0] * limits[0] <= squared <= limits[1] * limits[1]:
-                out[n, 0] = out[n, 1] = out[n, 2] = np.nan
-                continue
-            bx = T_body_lidar[0, 0] * x + T_body_lidar[0, 1] * y + T_body_lidar[0, 2] * z
-            by = T_body_lidar[1, 0] * x + T_body_lidar[1, 1] * y + T_body_lidar[1, 2] * z
-            bz = T_body_lidar[2, 0] * x + T_body_lidar[2, 1] * y + T_body_lidar[2, 2] * z
-            bx, by, bz = bx + T_body_lidar[0, 3], by + T_body_lidar[1, 3], bz + T_body_lidar[2, 3]
-            place = _interval(node_seconds, seconds[n], place)
-            span = node_seconds[place + 1] - node_seconds[place]
-            share = (seconds[n] - node_seconds[place]) / span
-            _move(nodes[place], turns[place], moves[place], share, bx, by, bz, out[n])
+    share(
+        deskew_some, len(points), CHUNK, points, seconds, node_seconds, nodes, T_body_lidar, limits,
+        out,
+    )  # fmt: skip
     return out
+
+
+@njit()
+def deskew_some(begin, end, points, seconds, node_seconds, nodes, T_body_lidar, limits, out):
+    """``deskew`` for some of the points, into ``out`` (n, 3)."""
+    turns, moves = _steps(nodes)
+    place = np.int64(0)
+    for n in range(begin, end):
+        x, y, z = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
+        squared = x * x + y * y + z * z
+        if not limits[0] * limits[0] <= squared <= limits[1] * limits[1]:
+            out[n, 0] = out[n, 1] = out[n, 2] = np.nan
+            continue
+        bx = T_body_lidar[0, 0] * x + T_body_lidar[0, 1] * y + T_body_lidar[0, 2] * z
+        by = T_body_lidar[1, 0] * x + T_body_lidar[1, 1] * y + T_body_lidar[1, 2] * z
+        bz = T_body_lidar[2, 0] * x + T_body_lidar[2, 1] * y + T_body_lidar[2, 2] * z
+        bx, by, bz = bx + T_body_lidar[0, 3], by + T_body_lidar[1, 3], bz + T_body_lidar[2, 3]
+        place = _interval(node_seconds, seconds[n], place)
+        span = node_seconds[place + 1] - node_seconds[place]
+        along = (seconds[n] - node_seconds[place]) / span
+        _move(nodes[place], turns[place], moves[place], along, bx, by, bz, out[n])
 
 
 @njit()

@@ -8,11 +8,11 @@ local origin, so that float32 resolves a hundredth of a millimetre.
 """
 
 import numpy as np
-from numba import prange
 
 from svnicp.kernels.lie import compose_offset, pull_back
 from svnicp.kernels.njit import njit
 from svnicp.kernels.small import applied, product, transposed_applied, transposed_product
+from svnicp.kernels.threads import share
 
 GEMAN_MCCLURE, CAUCHY_NORM, NO_WEIGHT = 0, 1, 2
 """Robust weights: of the normalised square, the reference release's (of the norm), or none."""
@@ -30,6 +30,8 @@ def robust_weight(kind, squared, width):
     return 1.0
 
 
+PARTICLES = 4
+"""Particles that a thread takes at once."""
 BLOCK = 64
 """Points per block: residual rows of a block stay in the first-level cache for the reductions."""
 
@@ -215,7 +217,6 @@ def _unpack(sums, gradient, hessian):
             place += 1
 
 
-@njit(parallel=True)
 def linearise(T_reference, offsets, seen, points, candidates, max_squared, kind, width):
     """Gradient (K, 6), Hessian (K, 6, 6), cost (K,) and matches (K,) at offsets (K, 6).
 
@@ -226,12 +227,24 @@ def linearise(T_reference, offsets, seen, points, candidates, max_squared, kind,
     count = len(offsets)
     gradients, hessians = np.zeros((count, 6)), np.zeros((count, 6, 6))
     costs, matches = np.zeros(count), np.zeros(count, dtype=np.int64)
-    for k in prange(count):
+    share(
+        linearise_some, count, PARTICLES, T_reference, offsets, seen, points, candidates,
+        max_squared, kind, width, gradients, hessians, costs, matches,
+    )  # fmt: skip
+    return gradients, hessians, costs, matches
+
+
+@njit()
+def linearise_some(
+    begin, end, T_reference, offsets, seen, points, candidates, max_squared, kind, width,
+    gradients, hessians, costs, matches,
+):  # fmt: skip
+    """``linearise`` for some of the particles."""
+    for k in range(begin, end):
         costs[k], matches[k] = _linearise_particle(
             T_reference, offsets[k], seen, points, candidates, max_squared, kind, width,
             gradients[k], hessians[k],
         )  # fmt: skip
-    return gradients, hessians, costs, matches
 
 
 @njit()

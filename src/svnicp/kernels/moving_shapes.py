@@ -6,16 +6,14 @@ ranges and incidences where a moving shape is nearer. Seen from a moving shape, 
 later starts elsewhere; nothing else changes.
 """
 
-from numba import prange
-
 from svnicp.arrays import Floats, Points
 from svnicp.kernels.njit import njit
 from svnicp.kernels.scene_arrays import Ray
 from svnicp.kernels.shapes import shape_span
-from svnicp.kernels.sphere_trace import shape_incidence
+from svnicp.kernels.sphere_trace import BLOCK_RAYS, shape_incidence
+from svnicp.kernels.threads import share
 
 
-@njit(parallel=True)
 def meet_movers(
     origins_world: Points,
     directions_world: Points,
@@ -38,7 +36,19 @@ def meet_movers(
     ranges, cosines
         (n,) of the static scene; changed in place.
     """
-    for i in prange(len(origins_world)):
+    share(
+        meet_some, len(origins_world), BLOCK_RAYS, origins_world, directions_world, times_s, rows,
+        velocities, ranges, cosines,
+    )  # fmt: skip
+
+
+@njit()
+def meet_some(
+    begin: int, end: int, origins_world: Points, directions_world: Points, times_s: Floats,
+    rows: Floats, velocities: Floats, ranges: Floats, cosines: Floats,
+) -> None:  # fmt: skip
+    """``meet_movers`` for some of the rays."""
+    for i in range(begin, end):
         t = times_s[i]
         ux, uy, uz = directions_world[i, 0], directions_world[i, 1], directions_world[i, 2]
         for k in range(len(rows)):

@@ -9,7 +9,8 @@ only compiled code calls, the names with an underscore, gets no wrapper for Pyth
 Python crashes.
 
 What keeps compilation short: loops instead of array expressions, and above all instead of
-assignments of arrays to slices, which bring the formatting of their error messages along.
+assignments of arrays to slices, which bring the formatting of their error messages along; and no
+parallel loops of Numba's, each of which takes seconds: see ``kernels.threads``.
 """
 
 import os
@@ -17,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-# Threads that spin at a barrier lose whole time slices when another process wants the core; waiting
-# passively costs microseconds on an idle machine and saves tens of milliseconds on a busy one.
+# OpenMP's threads (PyTorch's) that spin at a barrier lose whole time slices when another process
+# wants the core; waiting passively costs microseconds on an idle machine and saves tens of
+# milliseconds on a busy one.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numba
@@ -33,14 +35,8 @@ R = TypeVar("R")
 
 SAFE_FAST_MATH = {"contract", "reassoc", "nsz", "arcp", "afn"}
 
-ONLY_PRANGE = {
-    "comprehension": False, "reduction": False, "inplace_binop": False, "setitem": False,
-    "numpy": False, "stencil": False, "fusion": False, "prange": True,
-}  # fmt: skip
-"""Explicit loops run in parallel and nothing else does: it compiles several times faster."""
 
-
-def njit(*, parallel: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def njit() -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function on first use and cache the machine code; keeps the signature typed."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -48,8 +44,6 @@ def njit(*, parallel: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]
             "cache": True, "fastmath": SAFE_FAST_MATH, "nogil": True, "error_model": "numpy",
             "no_cpython_wrapper": function.__name__.startswith("_"), "no_cfunc_wrapper": True,
         }  # fmt: skip
-        if parallel:
-            options["parallel"] = ONLY_PRANGE
         compiled = numba.njit(**options)(function)
         save_alone(compiled)
         return cast("Callable[P, R]", compiled)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from svnicp.kernels.bending import bending, curved_tilt
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
 from svnicp.kernels.patches import COUNT, MOST_CELLS, X, Y, Z, collect, summed
+from svnicp.kernels.threads import share
 
 UNKNOWN, PLANAR, ROUGH = 0.0, 1.0, 2.0
 """Values of the STATE field: never fitted, a plane, or anything else (edge, line, clutter)."""
@@ -30,8 +30,8 @@ STATE, OWN_COUNT, NORMAL, CENTROID, NORMAL_COV, HEIGHT_VAR, RESIDUAL_VAR, EPOCH 
 
 TOLD = 0.05
 """Share of bending along the width that must be told from a slope."""
-CHUNK = 16
-"""Fits that a thread does with the same scratch memory."""
+FITS = 64
+"""Fits that a thread does at once, with the same scratch memory."""
 
 
 class Scratch(NamedTuple):
@@ -47,7 +47,6 @@ class Scratch(NamedTuple):
     work: npt.NDArray[np.float64]
 
 
-@njit(parallel=True)
 def fit_planes(voxels, voxel_size, stored, radius, limits):
     """Fit the plane of each stored point (unique indices, n,).
 
@@ -56,15 +55,20 @@ def fit_planes(voxels, voxel_size, stored, radius, limits):
     of the own count that makes a fit stale, epochs after which it is stale anyway, and the largest
     standard deviation of the normal [rad].
     """
+    share(fit_some, len(stored), FITS, voxels, voxel_size, stored, radius, limits)
+
+
+@njit()
+def fit_some(begin, end, voxels, voxel_size, stored, radius, limits):
+    """``fit_planes`` for some of the stored points."""
     cap = voxels.offsets.shape[1]
-    for first in prange((len(stored) + CHUNK - 1) // CHUNK):
-        scratch = _scratch()
-        for n in range(first * CHUNK, min((first + 1) * CHUNK, len(stored))):
-            voxel, slot = stored[n] // cap, stored[n] % cap
-            # Where the map is sparse a wider patch must do.
-            for tried in (radius, min(2.0 * radius, voxel_size / 1.3)):
-                if _fit(voxels, voxel_size, voxel, slot, tried, limits, scratch):
-                    break
+    scratch = _scratch()
+    for n in range(begin, end):
+        voxel, slot = stored[n] // cap, stored[n] % cap
+        # Where the map is sparse a wider patch must do.
+        for tried in (radius, min(2.0 * radius, voxel_size / 1.3)):
+            if _fit(voxels, voxel_size, voxel, slot, tried, limits, scratch):
+                break
 
 
 @njit()

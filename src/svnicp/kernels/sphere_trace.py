@@ -8,13 +8,13 @@ stands on it; a new kind of shape only has to be added to ``shapes``.
 """
 
 import numpy as np
-from numba import prange
 
 from svnicp.arrays import Floats, Integers, Points
 from svnicp.kernels.njit import njit
 from svnicp.kernels.scene_arrays import GROUP_SIZE, Ray, SceneArrays, Wall
 from svnicp.kernels.shapes import shape_distance, shape_span, slab_span
 from svnicp.kernels.terrain import ground_height, ground_range
+from svnicp.kernels.threads import share
 from svnicp.kernels.walls import (
     BLEND_REACH,
     keep_reached,
@@ -23,8 +23,8 @@ from svnicp.kernels.walls import (
     wall_distance,
 )
 
-BLOCK_RAYS = 256
-"""Rays that share scratch memory."""
+BLOCK_RAYS = 2048
+"""Rays, or points, that a thread takes at once."""
 CULL_M = 1e-3
 """A shape is left out when the ray passes its bounding box at more than this."""
 PROBE_M = 5e-4
@@ -77,7 +77,6 @@ def _ground_distance(heights: Floats, grid: Floats, x: float, y: float, z: float
     return (z - ground_height(heights, grid, x, y)) / np.sqrt(1.0 + grid[3] ** 2)
 
 
-@njit(parallel=True)
 def scene_distances(points_world: Points, scene: SceneArrays) -> Floats:
     """Return the signed distance of each point, positive in free space.
 
@@ -92,23 +91,29 @@ def scene_distances(points_world: Points, scene: SceneArrays) -> Floats:
     -------
     (n,) distances [m]; zero exactly on the surface, never too long in free space.
     """
-    free_rows, solid_rows = scene.free_rows, scene.solid_rows
-    enclosed, blend, roughness, frequency, seed, steepness = scene.wall
-    heights, grid = scene.heights, scene.grid
     distances = np.empty(len(points_world))
+    share(distances_of_some, len(points_world), BLOCK_RAYS, points_world, scene, distances)
+    return distances
+
+
+@njit()
+def distances_of_some(
+    begin: int, end: int, points_world: Points, scene: SceneArrays, distances: Floats
+) -> None:
+    """``scene_distances`` for some of the points, into ``distances`` (n,)."""
+    free_rows, solid_rows = scene.free_rows, scene.solid_rows
+    heights, grid = scene.heights, scene.grid
     every = np.arange(len(free_rows))
-    for i in prange(len(points_world)):
+    for i in range(begin, end):
         x, y, z = points_world[i, 0], points_world[i, 1], points_world[i, 2]
         nearest = np.inf
-        if enclosed:
-            wall = Wall(enclosed, blend, roughness, frequency, seed, steepness)
-            nearest = wall_distance(free_rows, every, len(every), wall, x, y, z)
+        if scene.wall.enclosed:
+            nearest = wall_distance(free_rows, every, len(every), scene.wall, x, y, z)
         if len(heights) > 0:
             nearest = min(nearest, _ground_distance(heights, grid, x, y, z))
         for k in range(len(solid_rows)):
             nearest = min(nearest, shape_distance(solid_rows, k, x, y, z))
         distances[i] = nearest
-    return distances
 
 
 @njit()
@@ -175,7 +180,6 @@ def _wall_hit(
     return reach, _wall_incidence(ray, reach, rows, chosen, num_chosen, wall)
 
 
-@njit(parallel=True)
 def trace_rays(
     origins_world: Points, directions_world: Points, max_range: float, scene: SceneArrays
 ) -> tuple[Floats, Floats]:
@@ -197,39 +201,43 @@ def trace_rays(
     (n,) ranges [m], infinity where nothing is hit within ``max_range``; (n,) cosines of the angle
     between ray and surface normal, 0 where nothing is hit.
     """
-    free_rows, free_bounds, free_groups = scene.free_rows, scene.free_bounds, scene.free_groups
-    solid_rows, solid_bounds, solid_groups = (
-        scene.solid_rows,
-        scene.solid_bounds,
-        scene.solid_groups,
-    )
-    enclosed, blend, roughness, frequency, seed, steepness = scene.wall
-    heights, grid, tops = scene.heights, scene.grid, scene.tile_tops
     num_rays = len(directions_world)
     ranges, cosines = np.full(num_rays, np.inf), np.zeros(num_rays)
     # Rays are independent and write only their own result: same bits for any number of threads.
-    for block in prange((num_rays + BLOCK_RAYS - 1) // BLOCK_RAYS):
-        chosen = np.empty(max(len(free_rows), len(solid_rows)), np.int64)
-        spans = np.empty((len(free_rows), 2))
-        wall = Wall(enclosed, blend, roughness, frequency, seed, steepness)
-        for i in range(block * BLOCK_RAYS, min((block + 1) * BLOCK_RAYS, num_rays)):
-            ox, oy, oz = origins_world[i, 0], origins_world[i, 1], origins_world[i, 2]
-            ux, uy, uz = directions_world[i, 0], directions_world[i, 1], directions_world[i, 2]
-            ray = Ray(ox, oy, oz, ux, uy, uz)
-            limit = max_range
-            num_chosen = _shapes_on_ray(ray, solid_bounds, solid_groups, limit, chosen)
-            reach, which = _solid_hit(ray, solid_rows, chosen, num_chosen)
+    share(
+        trace_some, num_rays, BLOCK_RAYS, origins_world, directions_world, max_range, scene, ranges,
+        cosines,
+    )  # fmt: skip
+    return ranges, cosines
+
+
+@njit()
+def trace_some(
+    begin: int, end: int, origins_world: Points, directions_world: Points, max_range: float,
+    scene: SceneArrays, ranges: Floats, cosines: Floats,
+) -> None:  # fmt: skip
+    """``trace_rays`` for some of the rays, into ranges (n,) and cosines (n,)."""
+    free_rows, solid_rows, wall = scene.free_rows, scene.solid_rows, scene.wall
+    heights, grid, tops = scene.heights, scene.grid, scene.tile_tops
+    chosen = np.empty(max(len(free_rows), len(solid_rows)), np.int64)
+    spans = np.empty((len(free_rows), 2))
+    for i in range(begin, end):
+        ox, oy, oz = origins_world[i, 0], origins_world[i, 1], origins_world[i, 2]
+        ux, uy, uz = directions_world[i, 0], directions_world[i, 1], directions_world[i, 2]
+        ray = Ray(ox, oy, oz, ux, uy, uz)
+        limit = max_range
+        num_chosen = _shapes_on_ray(ray, scene.solid_bounds, scene.solid_groups, limit, chosen)
+        reach, which = _solid_hit(ray, solid_rows, chosen, num_chosen)
+        if reach <= limit:
+            limit = ranges[i] = reach
+            cosines[i] = shape_incidence(ray, reach, solid_rows, which)
+        if len(heights) > 0:
+            reach = ground_range(heights, grid, tops, ox, oy, oz, ux, uy, uz, limit)
             if reach <= limit:
                 limit = ranges[i] = reach
-                cosines[i] = shape_incidence(ray, reach, solid_rows, which)
-            if len(heights) > 0:
-                reach = ground_range(heights, grid, tops, ox, oy, oz, ux, uy, uz, limit)
-                if reach <= limit:
-                    limit = ranges[i] = reach
-                    cosines[i] = _ground_incidence(ray, reach, heights, grid)
-            if enclosed:
-                num_chosen = _shapes_on_ray(ray, free_bounds, free_groups, limit, chosen)
-                reach, cosine = _wall_hit(ray, free_rows, chosen, num_chosen, wall, spans, limit)
-                if reach <= limit:
-                    ranges[i], cosines[i] = reach, cosine
-    return ranges, cosines
+                cosines[i] = _ground_incidence(ray, reach, heights, grid)
+        if wall.enclosed:
+            num_chosen = _shapes_on_ray(ray, scene.free_bounds, scene.free_groups, limit, chosen)
+            reach, cosine = _wall_hit(ray, free_rows, chosen, num_chosen, wall, spans, limit)
+            if reach <= limit:
+                ranges[i], cosines[i] = reach, cosine

@@ -7,9 +7,12 @@ paper's isotropic kernel and H̄/d for the Hessian-whitened one.
 """
 
 import numpy as np
-from numba import prange
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.threads import share
+
+PARTICLES = 64
+"""Particles that a thread takes at once: fewer are moved faster than another thread wakes up."""
 
 
 @njit()
@@ -31,7 +34,6 @@ def stein_force(offsets, gradients, metric):
     return force
 
 
-@njit(parallel=True)
 def stein_newton(offsets, gradients, hessians, metric, damping):
     """Stein force (K, 6), Eq. (17), and Newton direction (K, 6), Eq. (16), of every particle.
 
@@ -39,11 +41,20 @@ def stein_newton(offsets, gradients, hessians, metric, damping):
     damping on the diagonal.
     """
     force, direction = np.zeros(offsets.shape), np.zeros(offsets.shape)
-    for k in prange(len(offsets)):
+    share(
+        newton_of_some, len(offsets), PARTICLES, offsets, gradients, hessians, metric, damping,
+        force, direction,
+    )  # fmt: skip
+    return force, direction
+
+
+@njit()
+def newton_of_some(begin, end, offsets, gradients, hessians, metric, damping, force, direction):
+    """``stein_newton`` for some of the particles."""
+    for k in range(begin, end):
         _newton_of(
             offsets[k], offsets, gradients, hessians, metric, damping, force[k], direction[k]
         )
-    return force, direction
 
 
 @njit()

@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import prange
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.threads import share
 
 EMPTY = -1
 SETTLED_COUNT = 1000.0
 """A stored point stops accumulating after this many arrivals: its moments are known by then."""
+QUERIES = 256
+"""Searches that a thread does at once."""
 
 
 class VoxelArrays(NamedTuple):
@@ -200,7 +202,6 @@ def rebuild_table(voxels, num_voxels):
         voxels.table[position] = voxel
 
 
-@njit(parallel=True)
 def nearest(voxels, voxel_size, queries, num_neighbours, max_distance):
     """The nearest stored points of each query, ascending, exact within max_distance.
 
@@ -209,9 +210,18 @@ def nearest(voxels, voxel_size, queries, num_neighbours, max_distance):
     """
     indices = np.full((len(queries), num_neighbours), EMPTY, dtype=np.int64)
     squared = np.full((len(queries), num_neighbours), np.inf)
-    for n in prange(len(queries)):
-        _nearest_of(voxels, voxel_size, queries[n], max_distance, indices[n], squared[n])
+    share(
+        nearest_of_some, len(queries), QUERIES, voxels, voxel_size, queries, max_distance, indices,
+        squared,
+    )  # fmt: skip
     return indices, squared
+
+
+@njit()
+def nearest_of_some(begin, end, voxels, voxel_size, queries, max_distance, indices, squared):
+    """``nearest`` for some of the queries."""
+    for n in range(begin, end):
+        _nearest_of(voxels, voxel_size, queries[n], max_distance, indices[n], squared[n])
 
 
 @njit()

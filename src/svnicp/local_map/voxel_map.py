@@ -87,9 +87,10 @@ class VoxelMap:
         center = as_numbers("center", "a (3,) array", center)
         if center.shape != (3,) or not np.isfinite(center).all():
             raise InputError(f"center must be three finite coordinates, got shape {center.shape}")
-        self.num_voxels = voxel_map.prune_far(
+        kept = voxel_map.prune_far(
             self._voxels, self.num_voxels, center, float(radius_m), self.config.voxel_size_m
         )  # fmt: skip
+        self.num_voxels = int(kept)
         if len(self._voxels.keys) > 4 * self.num_voxels + 4096:
             self._resize(int(1.6 * self.num_voxels) + 1024)
 
