@@ -14,7 +14,7 @@ from typing import Any
 import numba
 from numba.core import config
 
-MOST_HELPERS = max(1, config.NUMBA_NUM_THREADS - 1)
+MOST_HELPERS = max(1, config.NUMBA_NUM_THREADS - 1)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class _Helpers:
