@@ -83,8 +83,8 @@ def test_particles_are_on_several_ribs():
     result = registered(scan, rng)
     along = (np.linalg.inv(comb.T_TRUE) @ result.particles)[:, 0, 3]
     shares = modes.mode_shares(along)
-    assert len(shares) >= 2
-    assert 0 in shares
+    assert len([share for share in shares.values() if share > 0.15]) >= 2
+    assert shares[0] > 0.15
     assert sum(shares.values()) > 0.7
 
 
