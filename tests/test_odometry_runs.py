@@ -126,6 +126,16 @@ def test_errors_that_are_alike_add_up_with_the_way():
     assert_allclose(alike[0], 3.0 * 0.01, rtol=0.01)
 
 
+def test_what_a_map_takes_over_is_a_covariance():
+    """After a turn new errors may undo old ones; what a filter adds for them is never negative."""
+    drift = MapDrift(DriftConfig(renewal=4.0, systematic=2.0))
+    scan_cov = np.diag([1.0, 1e-4, 1e-4, 1e-6, 1e-6, 1e-5])
+    for turn in [0.0] * 20 + [0.3] * 20:
+        drift.move(se3_exp(np.array([0.4, 0.0, 0.0, 0.0, 0.0, turn])))
+        taken = drift.renew(0.3, scan_cov, 0.1 * np.eye(6))
+        assert np.linalg.eigvalsh(taken)[0] > -1e-12
+
+
 class RecordedDrift(MapDrift):
     """Drift that keeps what the last scan added."""
 

@@ -40,7 +40,8 @@ class MapDrift:
     def renew(self, share: float, scan_cov: Covariance, predicted_cov: Covariance) -> Covariance:
         """Let a share of the map take over the error of a scan, as far as scans decide the pose.
 
-        Returns the covariance (6, 6) of what the map took over.
+        Returns the covariance (6, 6) of what the map took over, where its error grew: after a turn
+        new errors may also undo old ones.
 
         Parameters
         ----------
@@ -60,7 +61,8 @@ class MapDrift:
         root = np.sqrt(self._config.renewal) * gain @ np.linalg.cholesky(scan_cov)
         self._by_chance = self._by_chance + share * root @ root.T
         self._alike = self._alike + share * root
-        return self.covariance - before
+        values, vectors = np.linalg.eigh(self.covariance - before)
+        return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
     def restart(self, covariance: Covariance) -> None:
         """Begin a new map whose place is this uncertain."""
