@@ -160,8 +160,8 @@ def _note() -> str:
         f"{match.num_candidates} candidates for each point, no limit of steps; the density of "
         "particles is that of small Gaussians around them. A mode has 5 % of the particles within "
         "10 mm. Particles do not go from mode to mode: how many end in each is decided by where "
-        "they start, and modes farther from the guess than its candidates reach are not found: there "
-        "the density at the truth is next to nothing, which decides the mean of the NLL. The "
+        "they start, and modes farther from the guess than its candidates reach are not found; "
+        "there the density at the truth is next to nothing, which decides the mean of the NLL. The "
         "default preset starts its particles around one mode and shows that one."
     )
 
