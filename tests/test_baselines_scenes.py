@@ -285,8 +285,8 @@ def test_monte_carlo_of_an_estimator_that_stays_is_the_starts():
         return dataclasses.replace(ended, T_target_source=started.T_guess)
 
     rng = np.random.default_rng(3)
-    found = monte_carlo(scan, rng, runs=3000, start_covariance=PRIOR, estimator=stays)
-    assert_allclose(variance_ratios(found, PRIOR), 1.0, atol=0.12)  # 1 ± 2 √(6/3000)
+    found = monte_carlo(scan, rng, runs=800, start_covariance=PRIOR, estimator=stays)
+    assert_allclose(variance_ratios(found, PRIOR), 1.0, atol=0.25)  # 1 ± 2 √(6/800), and some
 
 
 def test_mode_is_where_the_particles_are():

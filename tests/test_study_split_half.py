@@ -64,12 +64,12 @@ def test_motion_between_two_poses_has_both_errors(rng):
 def test_a_room_is_judged_by_all_methods_alike(tmp_path):
     """Methods stand on the same steps and windows; ours is not over-confident about a room."""
     cheap = {name: BASELINES[name] for name in ("Laplace", "Censi, point to plane")}
-    source = Source(name="room", seed=200, duration_s=4.2, sparse=16, skip_s=2.6)
+    source = Source(name="room", seed=200, duration_s=4.0, sparse=32, skip_s=2.6)
     store, config = made_up_store(tmp_path), Config.variant("svn")
     (job,) = split_half.jobs(TINY)
     keep(store, job, compared(source.open(), config, 0, cheap))
     halves, seconds = split_half.tables(TINY, Results(store))
-    for table, count in ((halves, 14), (seconds, 5)):
+    for table, count in ((halves, 12), (seconds, 3)):
         methods = {row["method"]: row["scans"] for row in table.rows}
         expected = {"default", "default without particles", *cheap}
         assert methods == dict.fromkeys(expected, count)
