@@ -37,28 +37,14 @@ BLOCK = 64
 
 
 @njit()
-def linearise_pose(T, points, candidates, max_squared, kind, width, gradient, hessian):
-    """Add gradient (6,) and Hessian (6, 6) of ½ Σ w r² / V at one pose; returns cost and matches.
+def add_planes(T, points, candidates, max_squared, kind, width, sums):
+    """Add Σ w A r / V (6) and Σ w A A' / V (21) over the points whose match is a plane at a pose.
 
-    Right perturbation, translation first: a plane residual r = n·(R p + t) - n·m has the row
-    A = [R'n; p × R'n]; a point residual e = R p + t - q has J = [R, -R[p]×], which is the same row
-    for each of the three body axes.  # Eq. (12), Eq. (13), misprints corrected
+    Returns Σ w r² / V, the number of these points, and that of points whose match is a point. Right
+    perturbation, translation first: a plane residual r = n·(R p + t) - n·m has the row
+    A = [R'n; p × R'n].  # Eq. (12), Eq. (13), misprints corrected
     """
-    rows = np.empty((8, 3 * BLOCK))
-    sums = np.zeros(27)
-    cost, matches, points_seen = _add_planes(
-        T, points, candidates, max_squared, kind, width, rows, sums
-    )
-    if points_seen > 0:
-        more, added = _add_points(T, points, candidates, max_squared, kind, width, rows, sums)
-        cost, matches = cost + more, matches + added
-    _unpack(sums, gradient, hessian)
-    return 0.5 * cost, matches
-
-
-@njit()
-def _add_planes(T, points, candidates, max_squared, kind, width, rows, sums):
-    """Sums over all points whose match is a plane; also counts those whose match is a point."""
+    rows = np.empty((8, BLOCK))
     r00, r01, r02, r10, r11, r12 = T[0, 0], T[0, 1], T[0, 2], T[1, 0], T[1, 1], T[1, 2]
     r20, r21, r22, t0, t1, t2 = T[2, 0], T[2, 1], T[2, 2], T[0, 3], T[1, 3], T[2, 3]
     squared_width = width * width if kind == GEMAN_MCCLURE else np.inf
@@ -110,8 +96,13 @@ def _add_planes(T, points, candidates, max_squared, kind, width, rows, sums):
 
 
 @njit()
-def _add_points(T, points, candidates, max_squared, kind, width, rows, sums):
-    """Sums over all points whose match is a point: three rows each, along the body axes."""
+def add_points(T, points, candidates, max_squared, kind, width, sums):
+    """Add the same over the points whose match is a point; returns Σ w |e|² / V and their number.
+
+    The residual e = R p + t - q has J = [R, -R[p]×], which is a row as a plane's for each of the
+    three body axes.  # Eq. (12), Eq. (13), misprints corrected
+    """
+    rows = np.empty((8, 3 * BLOCK))
     cost, matches = 0.0, 0
     for start in range(0, len(points), BLOCK):
         used = 0
@@ -204,73 +195,81 @@ def _reduce_block(rows, used, sums):
         sums[i] += block[i]
 
 
-@njit()
-def _unpack(sums, gradient, hessian):
-    """Add the sums to a gradient (6,) and a full symmetric Hessian (6, 6)."""
-    place = 6
-    for i in range(6):
-        gradient[i] += sums[i]
-        for j in range(i, 6):
-            hessian[i, j] += sums[place]
-            if j > i:
-                hessian[j, i] += sums[place]
-            place += 1
-
-
 def linearise(T_reference, offsets, seen, points, candidates, max_squared, kind, width):
     """Gradient (K, 6), Hessian (K, 6, 6), cost (K,) and matches (K,) at offsets (K, 6).
 
-    The likelihood is looked at in ``seen @ offset`` (6, 6): the identity, or what remains of an
-    offset once directions that only noise informs are taken out. Gradient and Hessian are those
-    with respect to the offset. Particles are independent: same bits for any number of threads.
+    The likelihood, ½ Σ w r² / V, is looked at in ``seen @ offset`` (6, 6): the identity, or what
+    remains of an offset once directions that only noise informs are taken out. Gradient and Hessian
+    are those with respect to the offset. Particles are independent: same bits for any number of
+    threads.
     """
     count = len(offsets)
-    gradients, hessians = np.zeros((count, 6)), np.zeros((count, 6, 6))
-    costs, matches = np.zeros(count), np.zeros(count, dtype=np.int64)
-    share(
-        linearise_some, count, PARTICLES, T_reference, offsets, seen, points, candidates,
-        max_squared, kind, width, gradients, hessians, costs, matches,
-    )  # fmt: skip
-    return gradients, hessians, costs, matches
+    sums, costs = np.zeros((count, 27)), np.zeros(count)
+    matches, bare = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    case = (T_reference, offsets, seen, points, candidates, max_squared, kind, width)
+    share(add_planes_of_some, count, PARTICLES, *case, sums, costs, matches, bare)
+    if bare.any():  # rarely: this half is compiled only where there are such points
+        share(add_points_of_some, count, PARTICLES, *case, sums, costs, matches)
+    gradients, hessians = np.empty((count, 6)), np.empty((count, 6, 6))
+    pull_back_all(offsets, seen, sums, gradients, hessians)
+    return gradients, hessians, 0.5 * costs, matches
 
 
 @njit()
-def linearise_some(
-    begin, end, T_reference, offsets, seen, points, candidates, max_squared, kind, width,
-    gradients, hessians, costs, matches,
+def add_planes_of_some(
+    begin, end, T_reference, offsets, seen, points, candidates, max_squared, kind, width, sums,
+    costs, matches, bare,
 ):  # fmt: skip
-    """``linearise`` for some of the particles."""
+    """``add_planes`` for some of the particles."""
     for k in range(begin, end):
-        costs[k], matches[k] = _linearise_particle(
-            T_reference, offsets[k], seen, points, candidates, max_squared, kind, width,
-            gradients[k], hessians[k],
-        )  # fmt: skip
+        T = compose_offset(T_reference, applied(seen, offsets[k]))
+        costs[k], matches[k], bare[k] = add_planes(
+            T, points, candidates, max_squared, kind, width, sums[k]
+        )
 
 
 @njit()
-def _linearise_particle(
-    T_reference, offset, seen, points, candidates, max_squared, kind, width, gradient, hessian
-):
-    """One particle's gradient and Hessian with respect to its offset; returns cost and matches."""
-    looked_at = applied(seen, offset)
-    body_gradient, body_hessian = np.zeros(6), np.zeros((6, 6))
-    cost, matches = linearise_pose(
-        compose_offset(T_reference, looked_at), points, candidates, max_squared, kind, width,
-        body_gradient, body_hessian,
-    )  # fmt: skip
-    chain = product(pull_back(looked_at), seen)
-    turned_gradient = transposed_applied(chain, body_gradient)
-    turned_hessian = transposed_product(chain, product(body_hessian, chain))
-    for i in range(6):
-        gradient[i] = turned_gradient[i]
-        for j in range(6):
-            hessian[i, j] = turned_hessian[i, j]
-    return cost, matches
+def add_points_of_some(
+    begin, end, T_reference, offsets, seen, points, candidates, max_squared, kind, width, sums,
+    costs, matches,
+):  # fmt: skip
+    """``add_points`` for some of the particles."""
+    for k in range(begin, end):
+        T = compose_offset(T_reference, applied(seen, offsets[k]))
+        cost, added = add_points(T, points, candidates, max_squared, kind, width, sums[k])
+        costs[k] += cost
+        matches[k] += added
 
 
 @njit()
+def pull_back_all(offsets, seen, sums, gradients, hessians):
+    """Sums (K, 27) at the particles' poses as gradients and Hessians with respect to offsets."""
+    hessian = np.empty((6, 6))
+    for k in range(len(offsets)):
+        place = 6
+        for i in range(6):
+            for j in range(i, 6):
+                hessian[i, j] = hessian[j, i] = sums[k, place]
+                place += 1
+        chain = product(pull_back(applied(seen, offsets[k])), seen)
+        turned_gradient = transposed_applied(chain, sums[k, :6])
+        turned_hessian = transposed_product(chain, product(hessian, chain))
+        for i in range(6):
+            gradients[k, i] = turned_gradient[i]
+            for j in range(6):
+                hessians[k, i, j] = turned_hessian[i, j]
+
+
+FULL = np.zeros((6, 6), dtype=np.int64)
+FULL[np.triu_indices(6)] = FULL.T[np.triu_indices(6)] = 6 + np.arange(21)
+"""Where each entry of a Hessian is among the sums."""
+
+
 def linearise_one(T, points, candidates, max_squared, kind, width):
     """Gradient (6,) and Hessian (6, 6) at one pose, without the cost of starting threads."""
-    gradient, hessian = np.zeros(6), np.zeros((6, 6))
-    linearise_pose(T, points, candidates, max_squared, kind, width, gradient, hessian)
-    return gradient, hessian
+    sums = np.zeros(27)
+    case = (T, points, candidates, max_squared, kind, width)
+    _, _, bare = add_planes(*case, sums)
+    if bare > 0:
+        add_points(*case, sums)
+    return sums[:6], sums[FULL]
