@@ -8,7 +8,8 @@ from svnicp.arrays import Points
 from svnicp.config import Config
 from svnicp.lie import se3_exp, se3_inverse, se3_log, transform_points
 from svnicp.local_map import VoxelMap
-from svnicp.odometry.first_motion import Ending, choose, first_motion
+from svnicp.odometry.first_motion import choose, first_motion
+from svnicp.odometry.search import Ending
 from svnicp.pose_gaussian import PoseGaussian
 
 CONFIG = Config.preset("default")

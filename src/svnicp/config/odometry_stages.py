@@ -136,7 +136,7 @@ class OdometryConfig:
     """A map of fewer scans is trusted less."""
     slant: float = 0.02
     """How far walls seem to be off, as a share of how far the body may be along them."""
-    slant_turn_per_m: float = 0.0
+    slant_turn_per_m: float = 0.005
     """How much they seem to be turned by that [rad/m]."""
     map_tilt_rad: float = 0.002
     """Tilt that all normals of an old map may share; of a map of a few scans more, like its

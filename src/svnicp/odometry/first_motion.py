@@ -6,26 +6,19 @@ were: at rest. So the search starts at many velocities. Starts that end at the s
 it; the pose that explains the scan best wins, and rest wins a tie.
 """
 
-import dataclasses
-from typing import NamedTuple
-
 import numpy as np
 
 from svnicp.arrays import Points, Transform
 from svnicp.config import Config
 from svnicp.local_map import VoxelMap
+from svnicp.odometry.search import Ending, Search
 from svnicp.pose_gaussian import PoseGaussian
-from svnicp.registration.candidates import spread_source
-from svnicp.registration.locate import locate
-from svnicp.registration.posterior import inverse_spd
 
 SPEEDS_M_S = (5.0, 10.0, 20.0, 30.0)
 DIRECTIONS = 8
 """Directions in the world's horizontal plane in which each speed is tried."""
 START_SPEED_STD_M_S = 3.0
 """How far around each start one registration searches [m/s]."""
-SEARCH_POINTS = 400
-"""Points of the scan that are matched in the search."""
 SAME_PLACE_M = 0.05
 AGREEING_STARTS = 3
 """So many starts must end at the same place, unless it is rest."""
@@ -33,16 +26,6 @@ WHOLE = 0.995
 """Where rest finds this share of the scan in the map, nothing else is tried."""
 CLEARLY_BETTER = 0.98
 """A motion must explain the scan this much better than rest does."""
-
-
-class Ending(NamedTuple):
-    """Where the search from one start ended."""
-
-    pose: PoseGaussian
-    misfit: float
-    """Scale of the residuals over the overlap: less is better."""
-    overlap: float = 0.0
-    """Share of the scan that is in the map."""
 
 
 def first_motion(
@@ -65,12 +48,13 @@ def first_motion(
     """
     if len(points) < config.match.min_matches:
         return None
-    source = dataclasses.replace(config.source, max_points=SEARCH_POINTS)
-    fewer = dataclasses.replace(config, source=source)
-    sample = points[spread_source(points, source)]
+    search = Search(points, local_map, config)
+    stds = np.repeat([START_SPEED_STD_M_S, config.motion.first_rate_rad_s], 3) * seconds
     endings: list[Ending] = []
     for velocity in _velocities():
-        ending = _search(sample, local_map, T_at_rest, velocity * seconds, seconds, fewer)
+        guess = T_at_rest.copy()
+        guess[:3, 3] += velocity * seconds
+        ending = search.begin_at(guess, np.diag(stds**2))
         if ending is None:
             continue
         endings.append(ending)
@@ -84,22 +68,6 @@ def _velocities() -> list[Points]:
     angles = np.arange(DIRECTIONS) * 2.0 * np.pi / DIRECTIONS
     directions = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(DIRECTIONS)])
     return [np.zeros(3), *(speed * way for speed in SPEEDS_M_S for way in directions)]
-
-
-def _search(
-    sample: Points, local_map: VoxelMap, T_at_rest: Transform, moved: Points, seconds: float,
-    config: Config,
-) -> Ending | None:  # fmt: skip
-    """Where one registration ends that starts this far (3,) from rest."""
-    guess = T_at_rest.copy()
-    guess[:3, 3] += moved
-    stds = np.repeat([START_SPEED_STD_M_S, config.motion.first_rate_rad_s], 3) * seconds
-    located = locate(local_map, sample, guess, np.diag(stds**2), config)
-    if located is None or located.overlap <= 0.0:
-        return None
-    covariance = inverse_spd(located.information + located.problem.prior.hessian)
-    pose = PoseGaussian(located.T_target_source, covariance)
-    return Ending(pose, located.scale / located.overlap, located.overlap)
 
 
 def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:

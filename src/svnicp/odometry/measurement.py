@@ -21,6 +21,8 @@ from svnicp.registration import RegistrationResult
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
+MOST_UNKNOWN_M = 0.5
+"""Matches do not reach farther: a scan that found its place is not off by more [m]."""
 MOST_TILT_RAD = 0.05
 """No map is tilted by more than this [rad]."""
 
@@ -62,7 +64,7 @@ class MeasurementNoise:
         is known to a decimetre along a corridor, its walls are then off by a share of that, and a
         filter must not learn the place from it.
         """
-        unknown_var = float(np.linalg.eigvalsh(predicted[:3, :3])[-1])
+        unknown_var = min(float(np.linalg.eigvalsh(predicted[:3, :3])[-1]), MOST_UNKNOWN_M**2)
         shares = self._config.slant, self._config.slant_turn_per_m
         return np.diag(np.repeat(np.square(shares) * unknown_var, 3))
 

@@ -30,6 +30,7 @@ from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.scan_order import ScanOrder, Turn
+from svnicp.odometry.several_starts import well_placed_start
 from svnicp.odometry.summary import summarise
 from svnicp.preprocess import BodyPoints, body_points, thinned
 from svnicp.registration import RegistrationResult, register_in_map
@@ -174,10 +175,13 @@ class Odometry:
             return None
         tilt = shared_tilt(self.config.odometry, self.local_map.epoch)
         noise = replace(self.config.noise, shared_tilt_rad=tilt)
+        T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
+        if prior is not None and self.config.prior.use:
+            start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
         return register_in_map(
-            scan.points, self.local_map, T_target_source=prediction.T_world_body,
-            prior_covariance=self._prior(prediction), config=replace(self.config, noise=noise),
-            rng=self.rng, point_seconds=scan.seconds,
+            scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
+            config=replace(self.config, noise=noise), rng=self.rng, point_seconds=scan.seconds,
+            start=start,
         )  # fmt: skip
 
     def _prior(self, prediction: Prediction) -> Covariance | None:

@@ -112,11 +112,13 @@ def register_in_map(
     config: Config | None = None,
     rng: np.random.Generator | None = None,
     point_seconds: Floats | None = None,
+    start: npt.ArrayLike | None = None,
 ) -> RegistrationResult:
     """Pose of ``source`` in a map that is kept between calls; otherwise as ``register``.
 
     ``point_seconds`` (n,): when each point was taken, relative to the time that it was deskewed to;
-    the result then has ``lag``.
+    the result then has ``lag``. ``start`` (4, 4): where the search begins, if that is known better
+    than by the guess, which stays the mean of the prior.
     """
     config, rng, local_map = check_config(config), check_rng(rng), check_map(local_map)
     guess = check_transform("T_target_source", T_target_source)
@@ -129,7 +131,8 @@ def register_in_map(
         point_seconds = check_point_seconds(point_seconds, len(points))
     spread = spread_source(points, config.source)
     find = stay if config.stein.start == "box" else locate
-    located = find(local_map, points[spread], guess, covariance, config)
+    begin = None if start is None else check_transform("start", start)
+    located = find(local_map, points[spread], guess, covariance, config, begin)
     if located is None:
         return _nothing_found(guess, covariance)
     result = _explore(located, covariance, config, make_backend(config.backend), rng)

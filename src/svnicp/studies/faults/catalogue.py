@@ -25,8 +25,8 @@ _SCANS = (
     Fault(
         "no scans for 2 s", stream_faults.lost(Scan),
         "There are no estimates while there are no scans. The IMU carries the pose across; LiDAR "
-        "alone goes on at its last velocity, and may then match a wrong place nearby and call it "
-        "ok.",
+        "alone goes on at its last velocity, and the first scan afterwards is tried at many places "
+        "around.",
         duration_s=2.0,
     ),
     Fault(
@@ -130,8 +130,8 @@ _POINTS = (
     ),
     Fault(
         "10 points", point_faults.changed(point_faults.few(10)),
-        "Too few for a pose: the status is `empty`, and the pose is predicted. After 2 s LiDAR "
-        "alone may match a wrong place, as without scans.",
+        "Too few for a pose: the status is `empty`, and the pose is predicted; afterwards as "
+        "without scans.",
         duration_s=2.0,
     ),
     Fault(
