@@ -24,6 +24,7 @@ SPELLINGS = {
     "seven numbers": {"T_lidar_to_imu": [*SHIFT, *QUAT]},
     "inverse": {"T_lidar_imu": se3_inverse(T_IMU_LIDAR).tolist()},
     "translation and quaternion": {"T_imu_lidar": {"translation": SHIFT, "quaternion": QUAT}},
+    "as documented": {"translation": SHIFT, "quaternion_xyzw": QUAT},
     "named axes": {
         "T_imu_lidar": {
             "translation": dict(zip("xyz", SHIFT, strict=True)),
@@ -90,6 +91,7 @@ BAD_FILES = {
     "words": ("T_body_lidar: [a, b]\n", "not rows of numbers"),
     "count": ("T_body_lidar: [1, 2, 3]\n", "3 numbers are there"),
     "quaternion": ("T_body_lidar: [0, 0, 0, 1, 1, 1, 1]\n", "length 2 instead of 1"),
+    "rotation by another name": ("translation: [1, 2, 3]\nrpy: [0, 0, 1]\n", "is no rotation"),
     "sizes": ("T_body_lidar: {translation: [0, 0], rotation: [0, 0, 0, 1]}\n", "not 2 and 4"),
 }
 

@@ -31,7 +31,8 @@ DIRECT = ("T_body_lidar", "T_imu_lidar", "T_lidar_to_imu", "T_lidar_to_body")
 INVERSE = ("T_lidar_body", "T_lidar_imu", "T_imu_to_lidar", "T_body_to_lidar")
 TO_BASE = ("T_lidar_to_base", "T_imu_to_base")
 TRANSLATION_KEYS = ("translation", "t", "xyz", "position")
-ROTATION_KEYS = ("rotation", "quaternion", "quat_xyzw", "quat", "q", "R", "orientation")
+QUATERNION_KEYS = ("quaternion_xyzw", "quat_xyzw", "quaternion", "quat", "q")
+ROTATION_KEYS = ("rotation", *QUATERNION_KEYS, "R", "orientation")
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +125,12 @@ def _transform(value: object, path: Path, key: str) -> Floats:
     """(4, 4) matrix of whatever stands under a key."""
     if isinstance(value, Mapping):
         translation = next((value[name] for name in TRANSLATION_KEYS if name in value), [0, 0, 0])
-        rotation = next((value[name] for name in ROTATION_KEYS if name in value), [0, 0, 0, 1])
+        rotation = next((value[name] for name in ROTATION_KEYS if name in value), None)
+        if rotation is None:  # to take none for the identity would be a guess
+            raise DatasetError(
+                f"{path}, {key}: there is no rotation; give quaternion_xyzw, 0 0 0 1 if the LiDAR "
+                "is not turned."
+            )
     else:
         numbers = _numbers(value, path, key)
         if numbers.size == 16:
