@@ -194,7 +194,7 @@ ERRORS = {
     "unknown preset": (["SOURCE", "TARGET", "--preset", "fast"], "there is no preset 'fast'"),
     "unknown key": (
         ["SOURCE", "TARGET", "--set", "stein.num_particels=5"],
-        "did you mean 'num_particles'?",
+        "did you mean 'stein.num_particles'?",
     ),
     "not a key": (["SOURCE", "TARGET", "--set", "fast"], "KEY=VALUE"),
     "value as group": (["SOURCE", "TARGET", "--set", "stein.damping.x=1"], "not a group"),

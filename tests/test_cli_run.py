@@ -228,7 +228,7 @@ def test_a_run_that_is_lost_exits_with_three(tmp_path, capsys):
         (["room", "--save-every", "0"], "--save-every must be at least 1"),
         (["room", "--algorithm", "icp"], "invalid choice 'icp'"),
         (["room", "--particles", "0"], "stein.num_particles must be 1"),
-        (["room", "--set", "stein.num_particels=5"], "did you mean 'num_particles'"),
+        (["room", "--set", "stein.num_particels=5"], "did you mean 'stein.num_particles'"),
         (["room", "--set", "fast"], "--set needs KEY=VALUE"),
         (["room", "--variant", "svng"], "did you mean svn?"),
         (["room", "--variant", "svn+fixed", "--preset", "fast"], "there is no preset 'fast'"),

@@ -53,13 +53,19 @@ def test_an_empty_file_is_the_default(text: str, tmp_path: Path):
     assert Config.from_yaml(written(tmp_path, text)) == Config()
 
 
+def test_a_stage_without_values_keeps_its_defaults(tmp_path: Path):
+    """A stage whose lines are all commented out is the default."""
+    assert Config.from_yaml(written(tmp_path, "stein:\n  # num_particles: 50\n")) == Config()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("map: {voxel_siz_m: 1.0}", "'map.voxel_siz_m'; did you mean 'voxel_size_m'"),
+        ("map: {voxel_siz_m: 1.0}", "'map.voxel_siz_m'; did you mean 'map.voxel_size_m'"),
         ("stien: {}", "unknown configuration key 'stien'; did you mean 'stein'"),
         ("qqqq: 1", "unknown configuration key 'qqqq'; known: map, source"),
         ("num_particels: 5", "'num_particels'; did you mean 'stein.num_particles'"),
+        ("stein.num_particles: 5", "write num_particles indented below stein:, on a line of its own"),
         ("1: 2", "unknown configuration key '1'"),
     ],
 )

@@ -56,6 +56,8 @@ def load_yaml(text: str) -> Any:  # noqa: ANN401
 
 def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
     """Dataclass from a dictionary; an unknown key or a wrong type is a ConfigError."""
+    if values is None and path:  # a stage of which every line is commented out
+        values = {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {_shown(values)}")
     hints = typing.get_type_hints(cls)
@@ -63,14 +65,14 @@ def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
     for key, value in values.items():
         name = f"{path}.{key}" if path else str(key)
         if key not in hints:
-            raise ConfigError(f"unknown configuration key '{name}'; {_advice(str(key), hints)}")
+            raise ConfigError(f"unknown configuration key '{name}'; {_advice(name, path, hints)}")
         kind = hints[key]
         is_stage = dataclasses.is_dataclass(kind)
         arguments[key] = build(kind, value, name) if is_stage else _checked(kind, value, name)
     return cls(**arguments)
 
 
-def _advice(key: str, hints: dict[str, Any]) -> str:
+def _advice(name: str, path: str, hints: dict[str, Any]) -> str:
     """Name the nearest known key, also one of a stage whose name was left out, or all keys."""
     inner = {
         leaf: f"{stage}.{leaf}"
@@ -78,7 +80,11 @@ def _advice(key: str, hints: dict[str, Any]) -> str:
         if dataclasses.is_dataclass(kind)
         for leaf in typing.get_type_hints(kind)
     }
-    near = difflib.get_close_matches(key, hints, n=1)
+    if name in inner.values():
+        stage, _, leaf = name.partition(".")
+        return f"write {leaf} indented below {stage}:, on a line of its own."
+    key = name.removeprefix(f"{path}.")
+    near = [f"{path}.{one}" if path else one for one in difflib.get_close_matches(key, hints, n=1)]
     near += [inner[leaf] for leaf in difflib.get_close_matches(key, inner, n=1, cutoff=0.8)]
     return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(hints)}"
 
