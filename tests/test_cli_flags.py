@@ -17,6 +17,27 @@ def test_the_choices_of_a_flag_are_listed_in_order_without_none():
         parse(InfoCommand, "svnicp info", "", ["x", "--point-time-unit", "y"])
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "room", "--particles", "many"], "--particles must be a whole number, not 'many'"),
+        (["run", "room", "--max-scans", "1.5"], "--max-scans must be a whole number, not '1.5'"),
+        (["run", "room", "--seed", "it's"], "--seed must be a whole number, not \"it's\""),
+        (["run", "room", "--duration", "long"], "--duration must be a number, not 'long'"),
+        (["register", "a.ply", "b.ply", "--guess", *"1234a6"], "--guess must be a number, not 'a'"),
+        (["register"], "give SOURCE and TARGET"),
+        (["register", "a.ply"], "give TARGET"),
+        (["simulate", "room"], "give --out FILE"),
+        (["evaluate"], "give RUN"),
+    ],
+)
+def test_what_an_option_takes_is_one_plain_sentence(words, said, capsys):
+    """A value that is no number, or one that is missing, is answered by the names of options."""
+    assert cli.main(words) == 2
+    told = capsys.readouterr().err
+    assert told == f"svnicp: error: {said}; see svnicp {words[0]} --help.\n"
+
+
 def test_advice_about_columns_names_the_flag(tmp_path, capsys):
     """A scrambled .bin file is warned of with the flag that mends it."""
     rng = np.random.default_rng(1)

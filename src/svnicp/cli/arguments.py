@@ -26,6 +26,11 @@ _SETTING = re.compile(r"[A-Za-z_]+(\.[A-Za-z_]+)*=")
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│┃┏┓┗┛", ""))
 _RULE = re.compile(r"^[\s─━-]{8,}$", re.MULTILINE)
 _CHOICES = re.compile(r"Expected one of \(([^)]*)\)")
+_NO_NUMBER = re.compile(
+    r"Error parsing (\S+): .*?(?:(invalid literal for int\(\) with base 10)"
+    r"|could not convert string to float): ('.*'|\".*\")$",
+    re.IGNORECASE,
+)
 
 
 class UsageError(SvnicpError):
@@ -71,7 +76,7 @@ def parse(command: type[Command], prog: str, description: str, words: Sequence[s
     except SystemExit as exit_:
         if not exit_.code:
             raise
-    said = _sentence(complaint.getvalue())
+    said = _what_is_missing(command, _sentence(complaint.getvalue()))
     raise UsageError(f"{said}{_nearest(command, words, said)}; see {prog} --help.") from None
 
 
@@ -90,13 +95,29 @@ def _one_setting_each(words: Sequence[str]) -> list[str]:
 
 def _sentence(boxed: str) -> str:
     """Return what tyro says inside its box, without the box, titles and pointers to the help."""
-    lines = [line for line in boxed.splitlines() if not line.startswith(("╭", "╰"))]
+    lines = boxed.strip("\n").splitlines()[1:]  # the title, which has no box where there is no UTF-8
+    lines = [line for line in lines if not line.startswith(("╭", "╰"))]
     blocks = _RULE.split("\n".join(line.translate(_BOX) for line in lines))
     said = [" ".join(block.split()).rstrip(".:;") for block in blocks]
     said = [text for text in said if text and not text.startswith(("For full", "Argument help"))]
     text = "; ".join(_without_help(text) for text in said) or "the arguments make no sense"
-    text = _CHOICES.sub(_in_order, text)
+    text = _NO_NUMBER.sub(_must_be_a_number, _CHOICES.sub(_in_order, text))
     return text[0].lower() + text[1:]
+
+
+def _what_is_missing(command: type, said: str) -> str:
+    """Return a complaint about missing arguments with their names only: the help has the rest."""
+    if not said.startswith("missing from"):
+        return said
+    required = (f"{one.flag} {one.metavar}".strip() for one in interface(command) if one.required)
+    names = [name for name in required if re.search(rf"(?<!\S){re.escape(name)}(?!\S)", said)]
+    return f"give {' and '.join(names)}" if names else said
+
+
+def _must_be_a_number(complaint: re.Match[str]) -> str:
+    """Return what an option takes instead of how Python failed to read it."""
+    flag, whole, value = complaint.groups()
+    return f"{flag} must be a {'whole ' if whole else ''}number, not {value}"
 
 
 def _nearest(command: type, words: Sequence[str], said: str) -> str:
