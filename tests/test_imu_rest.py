@@ -132,6 +132,9 @@ def test_the_noise_of_a_recording_is_named_measured_or_generic():
     assert_allclose(noise.gyroscope, true.gyroscope, rtol=0.25)
     assert_allclose(noise.accelerometer, true.accelerometer, rtol=0.25)
     assert "at rest in the first 4 s" in words
+    short = Drive(9.0)
+    short.readings = short.readings[:500]
+    assert "at rest in the first 2.5 s" in imu_noise_of(short)[1]
     noise, words = imu_noise_of(Drive(1.0))
     assert noise == ImuNoise.model("generic")
     assert "generic" in words

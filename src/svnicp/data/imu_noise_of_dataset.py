@@ -49,9 +49,10 @@ def noise_at_start(dataset: Dataset) -> tuple[ImuNoise, str] | None:
             noise = ImuNoise.from_rest(stamps_ns[kept], rates[kept], forces[kept])
         except InputError:  # it moves sooner, or there is less of it
             continue
+        rest_s = round((stamps_ns[kept][-1] - stamps_ns[0]) * 1e-9, 1)  # a recording may be shorter
         words = (
-            f"noise measured at rest in the first {seconds} s: {noise.gyroscope:.2g} rad/s/sqrt(Hz)"
-            f", {noise.accelerometer:.2g} m/s^2/sqrt(Hz)"
+            f"noise measured at rest in the first {rest_s:g} s: "
+            f"{noise.gyroscope:.2g} rad/s/sqrt(Hz), {noise.accelerometer:.2g} m/s^2/sqrt(Hz)"
         )
         return noise, words
     return None
