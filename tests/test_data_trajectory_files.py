@@ -181,6 +181,15 @@ def test_bad_rows_are_refused_with_file_and_line(tmp_path: Path, case: str):
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_that_is_no_text_is_refused_in_short(tmp_path: Path):
+    """What a recording looks like as text is not poured onto the screen."""
+    file = tmp_path / "drive.mcap"
+    file.write_bytes(b"\x89MCAP0\r\n" + (bytes(range(128, 256)) * 50 + b" ") * 8 + b"\n")
+    with pytest.raises(DatasetError, match=r"line 2: column . has '\?{40}\.\.\.'") as caught:
+        read_tum(file)
+    assert "drive.mcap" in str(caught.value)
+
+
 def test_a_line_that_a_killed_writer_left_is_passed_over(tmp_path: Path, caplog):
     """Cut off anywhere in its last line, a trajectory is read up to it, and a warning says so."""
     whole = "1.5 1 0 0 0 0 0.6 0.8\n2.5 2 0 0 0 0 0 1\n"

@@ -20,6 +20,9 @@ from svnicp.errors import DatasetError, InputError
 
 COMMENT = ("#", "%")
 
+LONGEST_WORD = 40
+"""Characters of a word that a complaint repeats: a file that is no text has very long ones."""
+
 TAIL_BYTES = 4096
 """Bytes at the end of a file in which its last row is."""
 
@@ -49,8 +52,8 @@ class Row:
             value = nan
         if not isfinite(value):
             raise self.error(
-                f"column {column + 1} has {self.words[column]!r}, which is not a finite number; "
-                "correct or remove the line."
+                f"column {column + 1} has {_shown(self.words[column])}, which is not a finite "
+                "number; correct or remove the line."
             )
         return value
 
@@ -63,9 +66,8 @@ class Row:
         self.expect(column + 1)
         value = parse_number(self.words[column])
         if value is None:
-            raise self.error(
-                f"the time {self.words[column]!r} is not a number; correct or remove the line."
-            )
+            word = _shown(self.words[column])
+            raise self.error(f"the time {word} is not a number; correct or remove the line.")
         return value
 
     def stamp_ns(self, column: int, unit_ns: int) -> int:
@@ -100,6 +102,12 @@ class TextTable:
         for row in read_lines(self.path):
             if row.line != self.header_line and not row.words[0].startswith(COMMENT):
                 yield row
+
+
+def _shown(word: str) -> str:
+    """Return a word for a complaint: without what cannot be shown, not all of it if it is long."""
+    seen = "".join(one if one.isprintable() and one != "\ufffd" else "?" for one in word)
+    return repr(seen if len(seen) <= LONGEST_WORD else f"{seen[:LONGEST_WORD]}...")
 
 
 def open_table(path: str | os.PathLike[str]) -> TextTable:
