@@ -111,8 +111,9 @@ def coverage(
     """
     late_s = (imu_ns[0] - scans_ns[0]) * 1e-9
     early_s = (scans_ns[1] - imu_ns[1]) * 1e-9
-    if imu_ns[1] < scans_ns[0] or imu_ns[0] > scans_ns[1]:
-        value = f"stamps never meet, {max(late_s, early_s):.0f} s apart, as of different clocks"
+    apart_s = max(imu_ns[0] - scans_ns[1], scans_ns[0] - imu_ns[1]) * 1e-9
+    if apart_s > 0.0:
+        value = f"stamps never meet, {apart_s:.3g} s apart, as of different clocks"
         return Finding("IMU coverage", value)
     missing = [
         (seconds, words)
