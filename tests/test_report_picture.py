@@ -62,6 +62,17 @@ def test_the_report_command_writes_the_picture(tmp_path: Path, capsys: pytest.Ca
     assert file.read_text(encoding="utf-8").startswith("<svg ")
 
 
+def test_a_picture_by_the_name_of_another_format_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """What is written is an SVG, so a file that a viewer would take for a PDF is not written."""
+    MadeRun().write(tmp_path / "run")
+    file = tmp_path / "run.pdf"
+    assert cli.main(["report", str(tmp_path / "run"), "--picture", str(file)]) == 2
+    assert "let its name end with .svg" in capsys.readouterr().err
+    assert not file.exists()
+
+
 def test_the_direction_of_the_way_is_that_of_the_last_metres():
     """Around a corner it turns within the reach; the first metres have the first direction."""
     leg = np.linspace(0.0, 10.0, 51)

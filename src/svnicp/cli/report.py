@@ -54,7 +54,7 @@ def _run(command: ReportCommand) -> int:
     from svnicp.cli.output_files import check_writable, write_text  # noqa: PLC0415
     from svnicp.cli.progress import patience  # noqa: PLC0415
     from svnicp.data.trajectory_files import read_trajectory  # noqa: PLC0415
-    from svnicp.errors import DatasetError  # noqa: PLC0415
+    from svnicp.errors import DatasetError, InputError  # noqa: PLC0415
     from svnicp.recording.run_files import REPORT  # noqa: PLC0415
     from svnicp.report.page import page, plotly_script  # noqa: PLC0415
     from svnicp.report.picture import run_picture  # noqa: PLC0415
@@ -63,6 +63,8 @@ def _run(command: ReportCommand) -> int:
     if not command.run.is_dir():
         raise DatasetError(f"{command.run}: there is no such folder; name the folder of a run.")
     path = command.run / REPORT if command.out is None else command.out
+    if command.picture is not None and command.picture.suffix.lower() != ".svg":
+        raise InputError(f"{command.picture}: the picture is an SVG; let its name end with .svg.")
     for file in filter(None, (path, command.picture)):
         check_writable(file)
     plotly = plotly_script()
