@@ -145,6 +145,7 @@ def test_what_is_not_known_is_said_to_be_unknown(capsys):
     [
         ([], UsageError, "name a recording"),
         (["nowhere.bag"], DatasetError, "no such file or folder"),
+        (["room"], DatasetError, "write one first: svnicp simulate room --out room.mcap"),
         (["BAG", "--imu-unit", "ft"], UsageError, "invalid choice 'ft'"),
         (["BAG", "--lidar-topic", "/other"], DatasetError, "/other"),
         (["BAG", "--json", "none/info.json"], InputError, "create it first"),

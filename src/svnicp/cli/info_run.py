@@ -16,6 +16,8 @@ from svnicp.cli.info import InfoCommand
 from svnicp.cli.output_files import check_writable, write_text
 from svnicp.data.dataset import Dataset, DatasetInfo, Finding
 from svnicp.data.measurements import Scan
+from svnicp.errors import DatasetError
+from svnicp.simulation.scenarios import SCENARIOS
 
 
 def run(command: InfoCommand) -> int:
@@ -23,6 +25,7 @@ def run(command: InfoCommand) -> int:
     to_stdout = command.json == "-"
     if command.json is not None and not to_stdout:
         check_writable(Path(command.json))
+    _refuse_scenarios(command)
     dataset = command.open()
     info = dataset.info()
     first = next(dataset.scans(), None)
@@ -39,6 +42,16 @@ def run(command: InfoCommand) -> int:
     console.print()
     console.print(findings_table(info.findings))
     return 0
+
+
+def _refuse_scenarios(command: InfoCommand) -> None:
+    """Say what becomes of the name of a scenario, which svnicp run takes, and which is no file."""
+    for path in command.data:
+        if str(path) in SCENARIOS and not Path(path).exists():
+            raise DatasetError(
+                f"{path} is a simulated scenario and no recording; write one first: "
+                f"svnicp simulate {path} --out {path}.mcap"
+            )
 
 
 def overview(dataset: Dataset, info: DatasetInfo, first: Scan | None) -> Table:
