@@ -153,6 +153,8 @@ def test_resume_refuses_another_run(whole, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "stein.num_particles was 30, now 12" in said
     assert "go on with: svnicp run room" in said
+    assert cli.main([*ROOM, "--out", str(folder), "--resume", "--no-imu"]) == 2
+    assert "(imu was given, now none)" in capsys.readouterr().err
     (folder / "state.npz").unlink()
     assert cli.main([*ROOM, "--out", str(folder), "--resume"]) == 2
     assert "--overwrite" in capsys.readouterr().err
@@ -184,7 +186,9 @@ def test_a_run_is_replaced_only_when_told_to(whole, tmp_path, capsys):
     folder = shutil.copytree(whole[0], tmp_path / "run")
     words = ["run", "room", "--duration", "0.5", "--no-imu", "--max-scans", "2", "--quiet"]
     assert cli.main([*words, "--out", str(folder)]) == 2
-    assert "there is a run in this folder already" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "there is a run in this folder already" in told
+    assert "(--overwrite, --resume)" in told
     assert cli.main([*words, "--out", str(folder), "--overwrite"]) == 0
     assert capsys.readouterr() == ("", "")
     assert len(read_run(folder)) == 2

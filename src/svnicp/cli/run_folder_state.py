@@ -30,7 +30,8 @@ def can_go_on(path: Path, description: RunDescription) -> bool:
         return False
     for name, value, other in _differences(_identity(description), _identity(there)):
         raise InputError(
-            f"{path}: the run there was made with other options ({name} was {other}, now {value}); "
+            f"{path}: the run there was made with other options ({name} was {_shown(other)}, now "
+            f"{_shown(value)}); "
             f"go on with: {there.command} --resume"
         )
     if not saved and there.state == FINISHED:
@@ -39,6 +40,13 @@ def can_go_on(path: Path, description: RunDescription) -> bool:
             "or start it again with --overwrite."
         )
     return saved
+
+
+def _shown(value: object) -> str:
+    """Return a value that differs for the sentence; of many in one, only that they are there."""
+    if isinstance(value, Mapping):
+        return "given"
+    return "none" if value is None else str(value)
 
 
 def _identity(description: RunDescription) -> dict[str, Any]:

@@ -210,7 +210,7 @@ def _make_room(path: Path, *, overwrite: bool) -> None:
         if taken and not overwrite:
             raise InputError(
                 f"{path}: there is a run in this folder already ({taken[0].name}); "
-                "choose another folder, or overwrite or resume the run."
+                "choose another folder, or overwrite or resume the run (--overwrite, --resume)."
             )
         for file in taken:
             file.unlink()
