@@ -22,7 +22,7 @@ def test_the_choices_of_a_flag_are_listed_in_order_without_none():
     [
         (["run", "room", "--particles", "many"], "--particles must be a whole number, not 'many'"),
         (["run", "room", "--max-scans", "1.5"], "--max-scans must be a whole number, not '1.5'"),
-        (["run", "room", "--seed", "it's"], "--seed must be a whole number, not \"it's\""),
+        (["run", "room", "--seed", "it's"], '--seed must be a whole number, not "it\'s"'),
         (["run", "room", "--duration", "long"], "--duration must be a number, not 'long'"),
         (["register", "a.ply", "b.ply", "--guess", *"1234a6"], "--guess must be a number, not 'a'"),
         (["register"], "give SOURCE and TARGET"),

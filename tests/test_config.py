@@ -65,7 +65,7 @@ def test_a_stage_without_values_keeps_its_defaults(tmp_path: Path):
         ("stien: {}", "unknown configuration key 'stien'; did you mean 'stein'"),
         ("qqqq: 1", "unknown configuration key 'qqqq'; known: map, source"),
         ("num_particels: 5", "'num_particels'; did you mean 'stein.num_particles'"),
-        ("stein.num_particles: 5", "write num_particles indented below stein:, on a line of its own"),
+        ("stein.num_particles: 5", "write num_particles indented below stein:"),
         ("1: 2", "unknown configuration key '1'"),
     ],
 )

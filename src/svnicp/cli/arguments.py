@@ -95,7 +95,7 @@ def _one_setting_each(words: Sequence[str]) -> list[str]:
 
 def _sentence(boxed: str) -> str:
     """Return what tyro says inside its box, without the box, titles and pointers to the help."""
-    lines = boxed.strip("\n").splitlines()[1:]  # the title, which has no box where there is no UTF-8
+    lines = boxed.strip("\n").splitlines()[1:]  # the title, without a box where UTF-8 is none
     lines = [line for line in lines if not line.startswith(("╭", "╰"))]
     blocks = _RULE.split("\n".join(line.translate(_BOX) for line in lines))
     said = [" ".join(block.split()).rstrip(".:;") for block in blocks]
