@@ -345,6 +345,14 @@ def test_summary_counts_what_was_not_used():
     assert "1 because too few points" in words
 
 
+def test_a_run_whose_scans_never_began_a_map_is_lost():
+    """Of several first scans all but the last had no points, as with a cloud in millimetres."""
+    poses = np.tile(np.eye(4), (4, 1, 1))
+    scans = tuple(scan("first") for _ in range(4))
+    summary = summarise(RunRecord(Trajectory(np.arange(4), poses), scans=scans))
+    assert (summary.num_not_used, summary.reasons, summary.lost) == (3, {"empty": 3}, True)
+
+
 def test_the_whole_map_keeps_what_the_local_map_forgets(tmp_path, rng):
     """Each cell has one point, once; a growing file is gone on with, or comes back from the ply."""
     config = MapConfig()

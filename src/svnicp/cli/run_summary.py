@@ -50,7 +50,9 @@ def summarise(record: RunRecord, slowed_ns: Collection[int] = ()) -> RunSummary:
     Scans with these stamps [ns], during which something was compiled, do not count for the time.
     """
     unused = Counter(scan.status for scan in record.scans if not Fate[scan.status.upper()].used)
-    unused.pop("first", None)
+    begun = unused.pop("first", 1)
+    if begun > 1:  # only the last of them began the map: the others had no points for it
+        unused["empty"] += begun - 1
     num_not_used = sum(unused.values())
     sigmas = (None, None) if record.absolute is None else largest_sigmas(record.absolute[-1])
     seconds = record.seconds
