@@ -72,6 +72,15 @@ def test_a_run_is_compared_with_the_truth_in_its_folder(folder, capsys):
     assert printed.isascii()
 
 
+def test_an_evaluation_fits_into_80_columns(folder, capsys, monkeypatch):
+    """No line is wider than a terminal of 80 columns, so that none is broken within a word."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main(["evaluate", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "the first pose aligned; NEES" in " ".join(" ".join(lines).split())
+
+
 def test_json_on_stdout_is_nothing_but_json(folder, capsys):
     """``--json -`` leaves standard output to programs, with every figure."""
     assert cli.main(["evaluate", str(folder), "--json", "-"]) == 0

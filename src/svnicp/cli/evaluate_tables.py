@@ -26,7 +26,7 @@ def show_evaluation(console: Console, evaluation: Evaluation) -> None:
         console.print("no evo_ape -a: a path without a bend leaves the alignment open", style="dim")
     console.print()
     console.print(path_in_words(evaluation))
-    console.print(end_in_words(evaluation))
+    console.print(end_in_words(evaluation), soft_wrap=False)
     if evaluation.relative is not None or evaluation.absolute is not None:
         console.print()
         console.print(consistency_table(evaluation))

@@ -71,7 +71,7 @@ def _tell(command: RunCommand, inputs: RunInputs, ran: Ran, told: Console) -> in
     out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
     out.print(summary_table(summary, inputs.imu_words, ran.voxel_size_m, ran.compile_s))
     evaluation = _compare(inputs, record, out, told)
-    out.print(f"\n{ran.path}: {', '.join(sorted(_files(ran.path)))}")
+    out.print(f"\n{ran.path}: {', '.join(sorted(_files(ran.path)))}", soft_wrap=False)
     if command.json is not None:
         text = document(ran.path, summary, evaluation)
         sys.stdout.write(text) if to_stdout else write_text(Path(command.json), text)
