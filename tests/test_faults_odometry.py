@@ -111,6 +111,32 @@ def drive_with_readings_times(rates: float, forces: float) -> None:
             )
 
 
+def test_a_velocity_that_was_given_up_is_found_again():
+    """After refusals nothing is known of the velocity; a few scans later it is right again."""
+    odometry, truth = Odometry(DEFAULT, ImuNoise.model("generic")), drive().truth_at
+    half_ns = drive().start_ns + int(2e9)
+    given_up, errors = False, []
+    for measurement in drive().measurements():
+        if not isinstance(measurement, Scan):
+            odometry.add_imu(
+                measurement.stamp_ns, measurement.angular_velocity, measurement.linear_acceleration
+            )
+            continue
+        estimate = odometry.process(measurement)
+        if estimate is None:
+            continue
+        if not given_up and estimate.stamp_ns > half_ns:
+            given_up = odometry.motion.surrender()
+            assert odometry.motion.moving().twist_covariance[0, 0] > 5.0**2
+        elif given_up:
+            at = truth(np.array([estimate.stamp_ns]))
+            velocity = at.T_world_body[0, :3, :3].T @ at.velocity_world[0]
+            errors.append(float(np.linalg.norm(estimate.twist[:3] - velocity)))
+            assert estimate.status == "ok"
+    assert len(errors) > 5
+    assert max(errors[-3:]) < 0.05
+
+
 def start_scans(uses_imu: bool) -> int:
     """Scans that come before the filter has started."""
     run, _ = ran(NONE.name, uses_imu)

@@ -19,6 +19,7 @@ from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
 from svnicp.lie import transform_points
 from svnicp.local_map import VoxelMap
+from svnicp.odometry.belief import is_believable, turned_otherwise
 from svnicp.odometry.clock import Clock
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
@@ -27,7 +28,7 @@ from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import check_extrinsics, check_scan, num_places
 from svnicp.odometry.map_scale import fitting_scale
 from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
-from svnicp.odometry.motion import PoseMeasurement, Prediction
+from svnicp.odometry.motion import Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.scan_order import ScanOrder, Turn
 from svnicp.odometry.several_starts import well_placed_start
@@ -37,8 +38,6 @@ from svnicp.registration import RegistrationResult, register_in_map
 
 log = logging.getLogger(__name__)
 
-TURNED_SIGMA = 4.0
-"""A rotation this many standard deviations from the prediction contradicts it."""
 PRUNE_EVERY = 10
 """Scans between two prunings of the map."""
 
@@ -198,7 +197,7 @@ class Odometry:
             return Outcome(Fate.EMPTY)
         measurement = self.noise.measure(result, prediction, self.local_map.epoch)
         fate = judge(result)
-        if fate.used and not self._is_believable(measurement):
+        if fate.used and not is_believable(measurement, self.motion, self.config.odometry):
             fate = Fate.REFUSED
         if not fate.used or (only is not None and fate is not only):
             return Outcome(fate, result, measurement)
@@ -214,7 +213,9 @@ class Odometry:
         direction may stand against an IMU: in a corridor the IMU is the better witness. So it is
         where only the place contradicts it: things that repeat shift a scan, but do not turn it.
         """
-        locked = outcome.fate is Fate.REFUSED and not self._turned_otherwise(outcome.measurement)
+        locked = outcome.fate is Fate.REFUSED and not turned_otherwise(
+            outcome.measurement, self.motion, self.config.odometry
+        )
         asked = outcome.result is not None and not locked
         prediction = self.motion.without_readings(scan) if asked else None
         if prediction is None:
@@ -225,26 +226,6 @@ class Odometry:
             return again, second._replace(fate=Fate.AGAINST_IMU)
         self.motion.with_readings()
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
-
-    def _turned_otherwise(self, measurement: PoseMeasurement | None) -> bool:
-        """Whether the rotation alone contradicts the prediction."""
-        if measurement is None:
-            return False
-        total = (self.motion.pose_covariance + measurement.covariance)[3:, 3:]
-        total += np.eye(3) * self.config.odometry.gate_floor_rad**2
-        turned = measurement.innovation[3:]
-        return float(turned @ np.linalg.solve(total, turned)) > TURNED_SIGMA**2
-
-    def _is_believable(self, measurement: PoseMeasurement) -> bool:
-        """Whether a pose is near enough to the prediction, which may have to give way."""
-        config = self.config.odometry
-        floor = np.diag(np.repeat([config.gate_floor_m**2, config.gate_floor_rad**2], 3))
-
-        def near() -> bool:
-            spread = self.motion.pose_covariance + floor
-            return measurement.distance_sigma(spread) < config.gate_sigma
-
-        return near() or (self.motion.give_way() and near())
 
     def _or_new_map(self, fate: Fate) -> Fate:
         """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""
