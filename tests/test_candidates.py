@@ -17,7 +17,7 @@ from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels import candidates as compiled
 from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
-from svnicp.kernels.voxel_map import EMPTY
+from svnicp.kernels.voxel_arrays import EMPTY
 from svnicp.lie import make_transform, se3_inverse, so3_exp, transform_points
 from svnicp.local_map import VoxelMap
 

@@ -39,8 +39,9 @@ def next_stamp(odometry: Odometry, seconds: float = 0.1) -> int:
 def map_bytes(local_map: VoxelMap) -> list[bytes]:
     """Everything that a map holds but the fits of planes, which asking may bring up to date."""
     used, arrays = local_map.num_voxels, local_map.arrays
-    parts = (arrays.keys, arrays.counts, arrays.offsets, arrays.moments)
-    return [part[:used].tobytes() for part in parts]
+    records = local_map.records(local_map.stored_indices())
+    stored = [part[records].tobytes() for part in (arrays.offsets, arrays.moments)]
+    return [arrays.keys[:used].tobytes(), arrays.counts[:used].tobytes(), *stored]
 
 
 @pytest.mark.parametrize("back_ns", [0, 50_000_000, 3_000_000_000])

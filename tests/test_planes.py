@@ -36,8 +36,8 @@ class Record(NamedTuple):
 
 def record(local_map: VoxelMap, index: int) -> Record:
     """Return the plane of a stored point as the map has it now."""
-    voxel, slot = divmod(index, local_map.config.max_points_per_voxel)
-    fields = local_map.arrays.planes[voxel, slot].astype(np.float64)
+    voxel = index // local_map.config.max_points_per_voxel
+    fields = local_map.arrays.planes[local_map.records(np.array(index))].astype(np.float64)
     centre = (local_map.arrays.keys[voxel] + 0.5) * local_map.config.voxel_size_m
     upper = np.zeros((3, 3))
     upper[np.triu_indices(3)] = fields[planes.NORMAL_COV : planes.NORMAL_COV + 6]

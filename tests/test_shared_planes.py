@@ -38,8 +38,8 @@ def fitted(points: Points, config: MapConfig) -> tuple[VoxelMap, Integers]:
 
 def records(local_map: VoxelMap, indices: Integers) -> tuple[Bools, Floats, Floats]:
     """Return whether planar, normal, and centroid in the map's frame of stored points."""
-    voxel, slot = np.divmod(indices, local_map.config.max_points_per_voxel)
-    fields = local_map.arrays.planes[voxel, slot].astype(np.float64)
+    voxel = indices // local_map.config.max_points_per_voxel
+    fields = local_map.arrays.planes[local_map.records(indices)].astype(np.float64)
     centres = (local_map.arrays.keys[voxel] + 0.5) * local_map.config.voxel_size_m
     centroids = centres + fields[:, planes.CENTROID : planes.CENTROID + 3]
     normals = fields[:, planes.NORMAL : planes.NORMAL + 3]
@@ -101,6 +101,5 @@ def test_neighbours_of_a_query_follow_the_nearest(rng: np.random.Generator):
 def test_every_asked_for_point_has_a_fit(blocks: int, rng: np.random.Generator):
     """Whoever leads or follows, no stored point that was asked for is left unknown."""
     local_map, indices = fitted(wall(rng), MapConfig(blocks_per_voxel_edge=blocks))
-    voxel, slot = np.divmod(indices, SHARED.max_points_per_voxel)
-    states = local_map.arrays.planes[voxel, slot, planes.STATE]
+    states = local_map.arrays.planes[local_map.records(indices), planes.STATE]
     assert_allclose(states == planes.UNKNOWN, False)

@@ -13,7 +13,8 @@ from scipy.spatial import KDTree
 from reference import filled_cells
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
-from svnicp.kernels.voxel_map import EMPTY, SETTLED_COUNT
+from svnicp.kernels.voxel_arrays import EMPTY
+from svnicp.kernels.voxel_map import SETTLED_COUNT
 from svnicp.local_map import VoxelMap
 from threads import needs_two_threads, num_threads
 
@@ -34,6 +35,15 @@ def filled_map(config: MapConfig, *clouds: Points) -> VoxelMap:
 def voxels_of(points: Points, config: MapConfig) -> Floats:
     """Integer coordinates (n, 3) of the voxel of each point."""
     return np.floor(points / config.voxel_size_m)
+
+
+RECORDS = ("offsets", "moments", "planes")
+"""Arrays with a record for every stored point."""
+
+
+def records_of(local_map: VoxelMap, name: str) -> Floats:
+    """What an array has about every stored point (n, ...), in the order of their indices."""
+    return getattr(local_map.arrays, name)[local_map.records(local_map.stored_indices())]
 
 
 def assert_nearest_is_exact(local_map: VoxelMap, queries: Points, count: int, reach: float) -> None:
@@ -114,7 +124,7 @@ def test_thread_count_does_not_change_neighbours_or_planes(rng: np.random.Genera
         with num_threads(count):
             found = local_map.nearest(queries, 4, 1.0)
             local_map.fit_planes(found.indices)
-        results.append((*found, local_map.arrays.planes))
+        results.append((*found, records_of(local_map, "planes")))
     for one, two in zip(*results, strict=True):
         assert_array_equal(one, two)
 
@@ -161,11 +171,10 @@ def test_later_arrivals_add_evidence_and_move_nothing(rng: np.random.Generator):
     """A second visit leaves every stored position as it is and adds to the moments of its cell."""
     points = rng.uniform(0.0, 2.0, size=(500, 3))
     local_map = filled_map(CELLED, points)
-    positions, moments = local_map.points(), local_map.arrays.moments.copy()
+    positions, before = local_map.points(), records_of(local_map, "moments")[:, 0].sum()
     local_map.insert(positions + 1e-4 * rng.standard_normal(positions.shape))
     assert_array_equal(local_map.points()[: len(positions)], positions)
-    grown = local_map.arrays.moments[..., 0] - moments[..., 0]
-    assert grown.sum() == len(positions)
+    assert records_of(local_map, "moments")[:, 0].sum() - before == len(positions)
 
 
 def test_arrivals_count_in_their_own_cell_only(rng: np.random.Generator):
@@ -173,7 +182,7 @@ def test_arrivals_count_in_their_own_cell_only(rng: np.random.Generator):
     config = dataclasses.replace(CELLED, max_points_per_voxel=7)
     points = rng.uniform(0.0, 1.0, size=(3000, 3))
     local_map, cells = filled_map(config, points), filled_cells(points, config)
-    counts = local_map.arrays.moments.reshape(-1, 10)[local_map.stored_indices(), 0]
+    counts = records_of(local_map, "moments")[:, 0]
     _, order = KDTree(cells.positions).query(local_map.points())
     assert_array_equal(counts, [len(cells.arrivals[cell]) for cell in np.atleast_1d(order)])
     assert counts.sum() < len(points)
@@ -182,7 +191,7 @@ def test_arrivals_count_in_their_own_cell_only(rng: np.random.Generator):
 def test_moments_are_those_of_the_arrivals(rng: np.random.Generator):
     """Count, sum and squares of a cell are those of its arrivals about the voxel's centre."""
     points = rng.uniform(0.2, 0.3, size=(40, 3))
-    moments = filled_map(CELLED, points).arrays.moments[0, 0]
+    moments = records_of(filled_map(CELLED, points), "moments")[0]
     offsets = points - 0.25
     squares = (offsets.T @ offsets)[np.triu_indices(3)]
     expected = np.concatenate([[40.0], offsets.sum(axis=0), squares])
@@ -192,7 +201,7 @@ def test_moments_are_those_of_the_arrivals(rng: np.random.Generator):
 def test_moments_settle():
     """A cell stops counting after SETTLED_COUNT arrivals: float32 sums stay exact enough."""
     local_map = filled_map(CELLED, np.full((int(SETTLED_COUNT) + 500, 3), 0.25))
-    assert local_map.arrays.moments[0, 0, 0] == SETTLED_COUNT
+    assert records_of(local_map, "moments")[0, 0] == SETTLED_COUNT
 
 
 # Memory
@@ -204,9 +213,11 @@ def test_growing_changes_nothing(config: MapConfig, rng: np.random.Generator):
     points = rng.uniform(-15.0, 15.0, size=(6000, 3))
     at_once, in_turn = filled_map(config, points), filled_map(config, *np.array_split(points, 23))
     assert at_once.num_voxels == in_turn.num_voxels > 1024
-    for name in ("keys", "counts", "cell_slots", "offsets", "moments"):
+    for name in ("keys", "counts", "cell_slots"):
         one, other = (getattr(m.arrays, name)[: m.num_voxels] for m in (at_once, in_turn))
         assert_array_equal(one, other)
+    for name in RECORDS:
+        assert_array_equal(records_of(at_once, name), records_of(in_turn, name))
     assert_nearest_is_exact(in_turn, points[:50] + 0.1, 3, 1.5)
 
 
@@ -244,8 +255,7 @@ def test_a_pruned_map_takes_points_again(rng: np.random.Generator):
     for local_map in (forgetful, fresh):
         local_map.insert(points + 0.3)
     assert_array_equal(forgetful.points(), fresh.points())
-    one, other = (m.arrays.moments.reshape(-1, 10)[m.stored_indices()] for m in (forgetful, fresh))
-    assert_array_equal(one, other)
+    assert_array_equal(records_of(forgetful, "moments"), records_of(fresh, "moments"))
 
 
 def test_what_is_left_after_pruning_still_knows_its_cells(rng: np.random.Generator):
@@ -258,6 +268,23 @@ def test_what_is_left_after_pruning_still_knows_its_cells(rng: np.random.Generat
     local_map.insert(kept + 1e-5)
     assert_array_equal(local_map.points()[: len(kept)], kept)
     assert len(local_map) < len(kept) + 5
+
+
+@CONFIGS
+def test_memory_is_given_back_and_nothing_lost(config: MapConfig, rng: np.random.Generator):
+    """When most of a large map is forgotten, memory shrinks and the rest keeps every bit."""
+    local_map = filled_map(config, rng.uniform(-12.0, 12.0, size=(30_000, 3)))
+    near = np.all(np.abs(local_map.positions(local_map.stored_indices())) < 2.0, axis=1)
+    local_map.fit_planes(local_map.stored_indices()[near])
+    before, large = [records_of(local_map, name) for name in RECORDS], local_map.nbytes
+    centres = (voxels_of(local_map.points(), config) + 0.5) * config.voxel_size_m
+    stays = np.linalg.norm(centres, axis=1) <= 3.0
+    local_map.prune(np.zeros(3), 3.0)
+    assert local_map.nbytes < large / 4
+    for name, rows in zip(RECORDS, before, strict=True):
+        assert_array_equal(records_of(local_map, name), rows[stays])
+    local_map.insert(rng.uniform(-12.0, 12.0, size=(3000, 3)))
+    assert_nearest_is_exact(local_map, rng.normal(size=(50, 3)), 3, 1.5)
 
 
 def test_a_long_drive_has_bounded_memory(rng: np.random.Generator):

@@ -111,6 +111,5 @@ def _height_variance(scan: ScanInMap, points: Points) -> Floats:
     """Variance (N,) of the fitted plane of every point's map point, along its normal [m²]."""
     places = transform_points(scan.T_target_source, points)
     found = scan.local_map.nearest(places, 1, scan.config.match.max_distance_m).indices[:, 0]
-    planes = scan.local_map.arrays.planes
-    voxels, slots = np.divmod(found, planes.shape[1])
-    return planes[voxels, slots, HEIGHT_VAR].astype(np.float64)
+    records = scan.local_map.records(found)
+    return scan.local_map.arrays.planes[records, HEIGHT_VAR].astype(np.float64)

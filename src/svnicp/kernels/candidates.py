@@ -20,7 +20,7 @@ from svnicp.kernels.planes import (
 )
 from svnicp.kernels.small import product, transposed_product
 from svnicp.kernels.threads import share
-from svnicp.kernels.voxel_map import EMPTY
+from svnicp.kernels.voxel_arrays import EMPTY
 
 DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
@@ -34,16 +34,16 @@ POINTS = 512
 def pack_points(voxels, voxel_size, indices, origin, precision):
     """Candidate rows (N, M, 8) of a point-to-point metric, all of one precision."""
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
-    cap = voxels.offsets.shape[1]
     for n in range(len(indices)):
         for m in range(indices.shape[1]):
             rows[n, m, 0] = rows[n, m, 1] = rows[n, m, 2] = np.inf
             if indices[n, m] == EMPTY:
                 continue
-            voxel, slot = indices[n, m] // cap, indices[n, m] % cap
+            voxel = indices[n, m] // voxels.cap
+            record = voxels.starts[voxel] + indices[n, m] % voxels.cap
             for axis in range(3):
                 centre = (voxels.keys[voxel, axis] + 0.5) * voxel_size - origin[axis]
-                rows[n, m, axis] = centre + voxels.offsets[voxel, slot, axis]
+                rows[n, m, axis] = centre + voxels.offsets[record, axis]
             rows[n, m, 7] = precision
     return rows
 
@@ -76,10 +76,9 @@ def pack_some(
         )  # fmt: skip
 
 
-@njit()
+@njit(inlined=True)
 def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar, rows, normal_cov):
     """Candidates of one source point, written into rows (M, 8) and normal_cov (M, 6)."""
-    cap = voxels.offsets.shape[1]
     bx = T[0, 0] * point[0] + T[0, 1] * point[1] + T[0, 2] * point[2]
     by = T[1, 0] * point[0] + T[1, 1] * point[1] + T[1, 2] * point[2]
     bz = T[2, 0] * point[0] + T[2, 1] * point[1] + T[2, 2] * point[2]
@@ -91,20 +90,21 @@ def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar
         row[0] = row[1] = row[2] = np.inf
         if indices[m] == EMPTY:
             continue
-        voxel, slot = indices[m] // cap, indices[m] % cap
-        plane = voxels.planes[voxel, slot]
+        voxel = indices[m] // voxels.cap
+        record = voxels.starts[voxel] + indices[m] % voxels.cap
+        plane = voxels.planes[record]
         cx = (voxels.keys[voxel, 0] + 0.5) * voxel_size - origin[0]
         cy = (voxels.keys[voxel, 1] + 0.5) * voxel_size - origin[1]
         cz = (voxels.keys[voxel, 2] + 0.5) * voxel_size - origin[2]
-        row[0] = cx + voxels.offsets[voxel, slot, 0]
-        row[1] = cy + voxels.offsets[voxel, slot, 1]
-        row[2] = cz + voxels.offsets[voxel, slot, 2]
+        row[0] = cx + voxels.offsets[record, 0]
+        row[1] = cy + voxels.offsets[record, 1]
+        row[2] = cz + voxels.offsets[record, 2]
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
             _plane_row(plane, centre, beam, place, noise, row)
             _normal_cov(plane, noise[2], normal_cov[m])
         elif non_planar == POINT:
-            row[7] = _point_precision(voxels.moments[voxel, slot], noise, voxel_size)
+            row[7] = _point_precision(voxels.moments[record], noise, voxel_size)
 
 
 @njit()

@@ -36,13 +36,18 @@ R = TypeVar("R")
 SAFE_FAST_MATH = {"contract", "reassoc", "nsz", "arcp", "afn"}
 
 
-def njit() -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Compile a function on first use and cache the machine code; keeps the signature typed."""
+def njit(*, inlined: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compile a function on first use and cache the machine code; keeps the signature typed.
+
+    ``inlined`` makes it a part of its callers: handing over the map's many arrays takes longer than
+    a short function does.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         options: dict[str, Any] = {
             "cache": True, "fastmath": SAFE_FAST_MATH, "nogil": True, "error_model": "numpy",
             "no_cpython_wrapper": function.__name__.startswith("_"), "no_cfunc_wrapper": True,
+            "forceinline": inlined,
         }  # fmt: skip
         compiled = numba.njit(**options)(function)
         save_alone(compiled)

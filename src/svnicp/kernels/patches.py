@@ -9,7 +9,7 @@ voxel once per neighbouring voxel, not once per cell.
 import numpy as np
 
 from svnicp.kernels.njit import njit
-from svnicp.kernels.voxel_map import EMPTY, hash_slot
+from svnicp.kernels.voxel_arrays import EMPTY, hash_slot
 
 MOST_CELLS = 256
 """A patch takes at most this many cells."""
@@ -19,13 +19,13 @@ X, Y, Z, COUNT = 0, 1, 2, 3
 
 
 @njit()
-def collect(voxels, voxel_size, voxel, slot, reach, cells, sources):
+def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
     """Fill in the cells within reach of a stored point; returns their number.
 
-    ``cells`` (MOST_CELLS, 4) gets their means and counts, ``sources`` (MOST_CELLS, 3) the voxel
-    and slot of their moments and which of the 27 voxels around it is.
+    ``cells`` (MOST_CELLS, 4) gets their means and counts, ``sources`` (MOST_CELLS, 2) the
+    record of their moments and which of the 27 voxels around it is in.
     """
-    ox, oy, oz = voxels.offsets[voxel, slot]
+    ox, oy, oz = voxels.offsets[record]
     num_cells = 0
     half = 0.5 * voxel_size
     for neighbour in range(27):
@@ -44,20 +44,20 @@ def collect(voxels, voxel_size, voxel, slot, reach, cells, sources):
             other = np.int64(voxels.table[position])
             if other == EMPTY:
                 continue
-        for cell in range(voxels.counts[other]):
-            dx = voxels.offsets[other, cell, 0] + x
-            dy = voxels.offsets[other, cell, 1] + y
-            dz = voxels.offsets[other, cell, 2] + z
+        first = np.int64(voxels.starts[other])
+        for cell in range(first, first + voxels.counts[other]):
+            dx = voxels.offsets[cell, 0] + x
+            dy = voxels.offsets[cell, 1] + y
+            dz = voxels.offsets[cell, 2] + z
             if dx * dx + dy * dy + dz * dz > reach * reach or num_cells == MOST_CELLS:
                 continue
-            count = np.float64(voxels.moments[other, cell, 0])
+            count = np.float64(voxels.moments[cell, 0])
             share = 1.0 / count
-            cells[num_cells, X] = voxels.moments[other, cell, 1] * share + x
-            cells[num_cells, Y] = voxels.moments[other, cell, 2] * share + y
-            cells[num_cells, Z] = voxels.moments[other, cell, 3] * share + z
+            cells[num_cells, X] = voxels.moments[cell, 1] * share + x
+            cells[num_cells, Y] = voxels.moments[cell, 2] * share + y
+            cells[num_cells, Z] = voxels.moments[cell, 3] * share + z
             cells[num_cells, COUNT] = count
-            sources[num_cells, 0], sources[num_cells, 1] = other, cell
-            sources[num_cells, 2] = neighbour
+            sources[num_cells, 0], sources[num_cells, 1] = cell, neighbour
             num_cells += 1
     return num_cells
 
@@ -68,11 +68,11 @@ def summed(voxels, voxel_size, sources, keep, totals):
     totals[:] = 0.0
     n, num_cells = 0, len(keep)
     while n < num_cells:
-        neighbour = sources[n, 2]
+        neighbour = sources[n, 1]
         m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = m8 = m9 = 0.0
-        while n < num_cells and sources[n, 2] == neighbour:
+        while n < num_cells and sources[n, 1] == neighbour:
             if keep[n]:
-                m = voxels.moments[sources[n, 0], sources[n, 1]]
+                m = voxels.moments[sources[n, 0]]
                 m0, m1, m2, m3, m4 = m0 + m[0], m1 + m[1], m2 + m[2], m3 + m[3], m4 + m[4]
                 m5, m6, m7, m8, m9 = m5 + m[5], m6 + m[6], m7 + m[7], m8 + m[8], m9 + m[9]
             n += 1

@@ -61,13 +61,13 @@ def fit_planes(voxels, voxel_size, stored, radius, limits):
 @njit()
 def fit_some(begin, end, voxels, voxel_size, stored, radius, limits):
     """``fit_planes`` for some of the stored points."""
-    cap = voxels.offsets.shape[1]
     scratch = _scratch()
     for n in range(begin, end):
-        voxel, slot = stored[n] // cap, stored[n] % cap
+        voxel = stored[n] // voxels.cap
+        record = voxels.starts[voxel] + stored[n] % voxels.cap
         # Where the map is sparse a wider patch must do.
         for tried in (radius, min(2.0 * radius, voxel_size / 1.3)):
-            if _fit(voxels, voxel_size, voxel, slot, tried, limits, scratch):
+            if _fit(voxels, voxel_size, voxel, record, tried, limits, scratch):
                 break
 
 
@@ -75,23 +75,23 @@ def fit_some(begin, end, voxels, voxel_size, stored, radius, limits):
 def _scratch():
     """Memory for one patch, taken once for many fits: allocation is as dear as an eigenvalue."""
     return Scratch(
-        np.empty((MOST_CELLS, 4)), np.empty((MOST_CELLS, 3), dtype=np.int64),
+        np.empty((MOST_CELLS, 4)), np.empty((MOST_CELLS, 2), dtype=np.int64),
         np.empty(MOST_CELLS, dtype=np.bool_), np.empty(10), np.empty(3), np.empty((3, 3)),
         np.empty((4, MOST_CELLS)), np.empty((3, 10, 10)),
     )  # fmt: skip
 
 
 @njit()
-def _fit(voxels, voxel_size, voxel, slot, radius, limits, scratch):
+def _fit(voxels, voxel_size, voxel, record, radius, limits, scratch):
     """Fit the patch of one stored point twice and write its plane record; False if too few cells.
 
     The second fit takes the cells by their distance within the first plane: taken by distance in
     space, noise across the surface would decide which cells at the rim belong, and tilt the normal.
     """
-    plane = voxels.planes[voxel, slot]
+    plane = voxels.planes[record]
     plane[STATE] = ROUGH
     reach = min(1.3 * radius, voxel_size)
-    num_cells = collect(voxels, voxel_size, voxel, slot, reach, scratch.cells, scratch.sources)
+    num_cells = collect(voxels, voxel_size, voxel, record, reach, scratch.cells, scratch.sources)
     cells, sources = scratch.cells[:num_cells], scratch.sources[:num_cells]
     keep, totals = scratch.keep[:num_cells], scratch.totals
     for n in range(num_cells):
@@ -100,7 +100,7 @@ def _fit(voxels, voxel_size, voxel, slot, radius, limits, scratch):
     summed(voxels, voxel_size, sources, keep, totals)
     if totals[0] < 10.0:
         return False
-    centre = voxels.offsets[voxel, slot]
+    centre = voxels.offsets[record]
     mean = _principal(totals, scratch.values, scratch.vectors)
     _choose(cells, mean, centre, totals[0], scratch.values, scratch.vectors, radius, keep)
     summed(voxels, voxel_size, sources, keep, totals)

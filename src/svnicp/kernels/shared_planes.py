@@ -24,7 +24,7 @@ from svnicp.kernels.planes import (
     STATE,
     UNKNOWN,
 )
-from svnicp.kernels.voxel_map import EMPTY
+from svnicp.kernels.voxel_arrays import EMPTY
 
 ON_PLANE_SIGMAS = 3.0
 """A cell's mean this many standard deviations off the leader's plane is not on it."""
@@ -41,7 +41,7 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
     given to ``follow`` afterwards. Every stored point appears once. ``limits`` as in
     ``planes.fit_planes``; a voxel has ``blocks`` per edge, with 0 every stored point leads.
     """
-    cap = voxels.offsets.shape[1]
+    cap = voxels.cap
     leaders = np.empty(indices.size, dtype=np.int64)
     followers = np.empty((indices.size, 2), dtype=np.int64)
     num_leaders, num_followers = 0, 0
@@ -50,7 +50,7 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
             stored = indices[row, column]
             if stored == EMPTY:
                 break
-            if not _claim(voxels, stored // cap, stored % cap, limits, epoch):
+            if not _claim(voxels, _record(voxels, stored), limits, epoch):
                 continue
             leader = EMPTY
             if blocks > 0:
@@ -71,10 +71,16 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
 
 
 @njit()
-def _claim(voxels, voxel, slot, limits, epoch):
+def _record(voxels, stored):
+    """Where a stored point is in the pool."""
+    return voxels.starts[stored // voxels.cap] + stored % voxels.cap
+
+
+@njit()
+def _claim(voxels, record, limits, epoch):
     """Whether this plane is due; if so, it counts as fitted now, though not (yet) as a plane."""
-    plane = voxels.planes[voxel, slot]
-    own = voxels.moments[voxel, slot, 0]
+    plane = voxels.planes[record]
+    own = voxels.moments[record, 0]
     if plane[STATE] != UNKNOWN and _fresh(plane, own, limits, epoch):
         return False
     plane[STATE], plane[OWN_COUNT], plane[EPOCH] = ROUGH, own, epoch
@@ -90,13 +96,14 @@ def _fresh(plane, own, limits, epoch):
 @njit()
 def _leader(voxels, stored, block, limits, epoch):
     """Leader of a block: one with a fresh plane, or claimed in this very call; otherwise EMPTY."""
-    cap = voxels.offsets.shape[1]
+    cap = voxels.cap
     voxel = stored // cap
     slot = np.int64(voxels.leaders[voxel, block])
     if slot == EMPTY or slot == stored % cap:
         return EMPTY
-    plane = voxels.planes[voxel, slot]
-    fresh = _fresh(plane, voxels.moments[voxel, slot, 0], limits, epoch)
+    record = voxels.starts[voxel] + slot
+    plane = voxels.planes[record]
+    fresh = _fresh(plane, voxels.moments[record, 0], limits, epoch)
     if plane[EPOCH] == epoch or (plane[STATE] == PLANAR and fresh):
         return voxel * cap + slot
     return EMPTY
@@ -105,10 +112,9 @@ def _leader(voxels, stored, block, limits, epoch):
 @njit()
 def _block(voxels, stored, voxel_size, blocks):
     """Block of a stored point, from its offset to the voxel's centre."""
-    cap = voxels.offsets.shape[1]
-    number = 0
+    number, record = 0, _record(voxels, stored)
     for axis in range(3):
-        share = voxels.offsets[stored // cap, stored % cap, axis] / voxel_size + 0.5
+        share = voxels.offsets[record, axis] / voxel_size + 0.5
         number = number * blocks + min(blocks - 1, max(0, int(share * blocks)))
     return number
 
@@ -119,20 +125,19 @@ def follow(voxels, voxel_size, followers, radius):
 
     In the order given, so that a follower can lead those after it.
     """
-    cap = voxels.offsets.shape[1]
     alone = np.empty(len(followers), dtype=np.int64)
     num_alone = 0
     for n in range(len(followers)):
-        voxel, slot = followers[n, 0] // cap, followers[n, 0] % cap
-        leader = followers[n, 1] // cap
-        theirs = voxels.planes[leader, followers[n, 1] % cap]
+        voxel, leader = followers[n, 0] // voxels.cap, followers[n, 1] // voxels.cap
+        record = _record(voxels, followers[n, 0])
+        theirs = voxels.planes[_record(voxels, followers[n, 1])]
         away = (
             (voxels.keys[leader, 0] - voxels.keys[voxel, 0]) * voxel_size + theirs[CENTROID],
             (voxels.keys[leader, 1] - voxels.keys[voxel, 1]) * voxel_size + theirs[CENTROID + 1],
             (voxels.keys[leader, 2] - voxels.keys[voxel, 2]) * voxel_size + theirs[CENTROID + 2],
         )
-        if _is_flat(theirs) and _is_in(voxels.moments[voxel, slot], theirs, away, radius):
-            plane = voxels.planes[voxel, slot]
+        if _is_flat(theirs) and _is_in(voxels.moments[record], theirs, away, radius):
+            plane = voxels.planes[record]
             own = plane[OWN_COUNT]
             for i in range(len(plane)):
                 plane[i] = theirs[i]

@@ -8,56 +8,27 @@ they come until the voxel is full. Offsets are relative to the voxel's centre, s
 exact enough however far the drive goes.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from svnicp.kernels.njit import njit
 from svnicp.kernels.threads import share
+from svnicp.kernels.voxel_arrays import (
+    EMPTY,
+    STRETCH,
+    VoxelArrays,
+    copy_records,
+    hash_slot,
+    leave_stretch,
+    rebuild_table,
+    take_stretch,
+)
 
-EMPTY = -1
+__all__ = ["VoxelArrays", "insert_points", "nearest", "prune_far"]  # caches look for the first here
+
 SETTLED_COUNT = 1000.0
 """A stored point stops accumulating after this many arrivals: its moments are known by then."""
 QUERIES = 256
 """Searches that a thread does at once."""
-
-
-class VoxelArrays(NamedTuple):
-    """The map's memory; V voxels of capacity, P stored points each."""
-
-    table: npt.NDArray[np.int32]
-    """(2^n,) open-addressing hash table of voxel slots, or EMPTY."""
-    keys: npt.NDArray[np.int32]
-    """(V, 3) integer voxel coordinates."""
-    counts: npt.NDArray[np.int32]
-    """(V,) stored points."""
-    cell_slots: npt.NDArray[np.int8]
-    """(V, cells^3) stored point of each cell, or EMPTY; (V, 0) without cells."""
-    offsets: npt.NDArray[np.float32]
-    """(V, P, 3) position of a stored point relative to the voxel's centre [m]."""
-    moments: npt.NDArray[np.float32]
-    """(V, P, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
-    planes: npt.NDArray[np.float32]
-    """(V, P, 17) cached plane fit, see ``kernels.planes``."""
-    touched: npt.NDArray[np.int32]
-    """(V,) number of the last insertion that reached the voxel."""
-    leaders: npt.NDArray[np.int8]
-    """(V, blocks^3) stored point whose fit others of its block share, or EMPTY."""
-
-
-@njit()
-def hash_slot(table, keys, x, y, z):
-    """Position in the table where voxel (x, y, z) is, or where it would be put."""
-    mask = len(table) - 1
-    mixed = np.uint64(x * 73856093) ^ np.uint64(y * 19349669) ^ np.uint64(z * 83492791)
-    mixed = (mixed * np.uint64(11400714819323198485)) >> np.uint64(32)
-    position = np.int64(mixed) & mask
-    while True:
-        voxel = table[position]
-        if voxel == EMPTY or (keys[voxel, 0] == x and keys[voxel, 1] == y and keys[voxel, 2] == z):
-            return position
-        position = (position + 1) & mask
 
 
 @njit()
@@ -66,7 +37,6 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
 
     The second number is smaller than len(points) when the memory is full: grow it and go on.
     """
-    capacity, cap = voxels.offsets.shape[0], voxels.offsets.shape[1]
     reached = 0
     voxel = np.int64(EMPTY)
     at_x = at_y = at_z = np.int64(0)
@@ -79,7 +49,7 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
             position = hash_slot(voxels.table, voxels.keys, x, y, z)
             voxel = np.int64(voxels.table[position])
             if voxel == EMPTY:
-                if num_voxels == capacity:
+                if num_voxels == len(voxels.keys):
                     return num_voxels, n, reached
                 voxel = np.int64(num_voxels)
                 num_voxels += 1
@@ -91,9 +61,19 @@ def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
         dx = points[n, 0] - (x + 0.5) * voxel_size
         dy = points[n, 1] - (y + 0.5) * voxel_size
         dz = points[n, 2] - (z + 0.5) * voxel_size
-        slot = _claim_slot(voxels, voxel, cap, dx, dy, dz, voxel_size, cells)
-        if slot >= 0:
-            _add_moments(voxels.moments[voxel, slot], dx, dy, dz)
+        slot, cell = np.int64(EMPTY), np.int64(0)
+        if cells > 0:
+            cell = _cell(dx, dy, dz, voxel_size, cells)
+            slot = np.int64(voxels.cell_slots[voxel, cell])
+        if slot == EMPTY:
+            slot = np.int64(voxels.counts[voxel])
+            if slot == voxels.cap:
+                continue
+            if not _store_point(voxels, voxel, slot, dx, dy, dz):
+                return num_voxels, n, reached
+            if cells > 0:
+                voxels.cell_slots[voxel, cell] = slot
+        _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
     return num_voxels, len(points), reached
 
 
@@ -109,32 +89,41 @@ def _open_voxel(voxels, voxel, x, y, z):
     voxels.touched[voxel] = -1
 
 
+@njit(inlined=True)
+def _cell(dx, dy, dz, voxel_size, cells):
+    """Cell of a voxel that an offset from its centre is in."""
+    scale = cells / voxel_size
+    i = min(cells - 1, max(0, int((dx + 0.5 * voxel_size) * scale)))
+    j = min(cells - 1, max(0, int((dy + 0.5 * voxel_size) * scale)))
+    k = min(cells - 1, max(0, int((dz + 0.5 * voxel_size) * scale)))
+    return (i * cells + j) * cells + k
+
+
+@njit(inlined=True)
+def _store_point(voxels, voxel, slot, dx, dy, dz):
+    """Make the next slot of a voxel a stored point; False when the pool is used up."""
+    if slot % STRETCH == 0 and not _lengthen(voxels, voxel, slot):
+        return False
+    record = voxels.starts[voxel] + slot
+    voxels.offsets[record, 0], voxels.offsets[record, 1], voxels.offsets[record, 2] = dx, dy, dz
+    for i in range(voxels.moments.shape[1]):
+        voxels.moments[record, i] = 0.0
+    for i in range(voxels.planes.shape[1]):
+        voxels.planes[record, i] = 0.0
+    voxels.counts[voxel] = slot + 1
+    return True
+
+
 @njit()
-def _claim_slot(voxels, voxel, cap, dx, dy, dz, voxel_size, cells):
-    """Stored point that takes this arrival: its cell's, a new one, or -1 when the voxel is full."""
-    count = voxels.counts[voxel]
-    cell = 0
-    if cells > 0:
-        scale = cells / voxel_size
-        i = min(cells - 1, max(0, int((dx + 0.5 * voxel_size) * scale)))
-        j = min(cells - 1, max(0, int((dy + 0.5 * voxel_size) * scale)))
-        k = min(cells - 1, max(0, int((dz + 0.5 * voxel_size) * scale)))
-        cell = (i * cells + j) * cells + k
-        if voxels.cell_slots[voxel, cell] != EMPTY:
-            return np.int64(voxels.cell_slots[voxel, cell])
-    if count == cap:
-        return -1
-    if cells > 0:
-        voxels.cell_slots[voxel, cell] = count
-    voxels.offsets[voxel, count, 0] = dx
-    voxels.offsets[voxel, count, 1] = dy
-    voxels.offsets[voxel, count, 2] = dz
-    for i in range(voxels.moments.shape[2]):
-        voxels.moments[voxel, count, i] = 0.0
-    for i in range(voxels.planes.shape[2]):
-        voxels.planes[voxel, count, i] = 0.0
-    voxels.counts[voxel] = count + 1
-    return np.int64(count)
+def _lengthen(voxels, voxel, count):
+    """Move a voxel's stored points to a longer stretch; False when there is no room for it."""
+    place = take_stretch(voxels, count // STRETCH + 1)
+    if place == EMPTY:
+        return False
+    copy_records(voxels, np.int64(voxels.starts[voxel]), voxels, place, count)
+    leave_stretch(voxels, voxel)
+    voxels.starts[voxel] = place
+    return True
 
 
 @njit()
@@ -163,6 +152,7 @@ def prune_far(voxels, num_voxels, center, radius, voxel_size):
         for axis in range(3):
             squared += ((voxels.keys[voxel, axis] + 0.5) * voxel_size - center[axis]) ** 2
         if squared > radius * radius:
+            leave_stretch(voxels, voxel)
             continue
         if kept != voxel:
             _move_voxel(voxels, voxel, kept)
@@ -173,33 +163,16 @@ def prune_far(voxels, num_voxels, center, radius, voxel_size):
 
 @njit()
 def _move_voxel(voxels, voxel, place):
-    """Copy what is in use of a voxel to another place."""
+    """Make a voxel another one's successor; its stored points stay where they are."""
     for axis in range(3):
         voxels.keys[place, axis] = voxels.keys[voxel, axis]
     voxels.counts[place] = voxels.counts[voxel]
     voxels.touched[place] = voxels.touched[voxel]
+    voxels.starts[place] = voxels.starts[voxel]
     for cell in range(voxels.cell_slots.shape[1]):
         voxels.cell_slots[place, cell] = voxels.cell_slots[voxel, cell]
     for block in range(voxels.leaders.shape[1]):
         voxels.leaders[place, block] = voxels.leaders[voxel, block]
-    for slot in range(voxels.counts[voxel]):
-        for i in range(voxels.offsets.shape[2]):
-            voxels.offsets[place, slot, i] = voxels.offsets[voxel, slot, i]
-        for i in range(voxels.moments.shape[2]):
-            voxels.moments[place, slot, i] = voxels.moments[voxel, slot, i]
-        for i in range(voxels.planes.shape[2]):
-            voxels.planes[place, slot, i] = voxels.planes[voxel, slot, i]
-
-
-@njit()
-def rebuild_table(voxels, num_voxels):
-    """Enter all voxels in use into an emptied hash table."""
-    for position in range(len(voxels.table)):
-        voxels.table[position] = EMPTY
-    for voxel in range(num_voxels):
-        x, y, z = voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2]
-        position = hash_slot(voxels.table, voxels.keys, np.int64(x), np.int64(y), np.int64(z))
-        voxels.table[position] = voxel
 
 
 def nearest(voxels, voxel_size, queries, num_neighbours, max_distance):
@@ -262,15 +235,15 @@ def _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared):
     voxel = voxels.table[hash_slot(voxels.table, voxels.keys, i, j, k)]
     if voxel == EMPTY:
         return
-    cap = voxels.offsets.shape[1]
     last = len(squared) - 1
+    start = voxels.starts[voxel]
     qx = query[0] - (i + 0.5) * voxel_size
     qy = query[1] - (j + 0.5) * voxel_size
     qz = query[2] - (k + 0.5) * voxel_size
     for slot in range(voxels.counts[voxel]):
-        dx = qx - voxels.offsets[voxel, slot, 0]
-        dy = qy - voxels.offsets[voxel, slot, 1]
-        dz = qz - voxels.offsets[voxel, slot, 2]
+        dx = qx - voxels.offsets[start + slot, 0]
+        dy = qy - voxels.offsets[start + slot, 1]
+        dz = qz - voxels.offsets[start + slot, 2]
         distance = dx * dx + dy * dy + dz * dz
         if distance >= squared[last] or distance > limit:
             continue
@@ -280,4 +253,4 @@ def _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared):
             indices[place] = indices[place - 1]
             place -= 1
         squared[place] = distance
-        indices[place] = np.int64(voxel) * cap + slot
+        indices[place] = np.int64(voxel) * voxels.cap + slot

@@ -17,8 +17,15 @@ from svnicp.arrays import Floats, Integers, Points
 from svnicp.config import Config, MapConfig
 from svnicp.errors import InputError
 from svnicp.kernels import planes, shared_planes, voxel_map
-from svnicp.kernels.voxel_map import EMPTY, VoxelArrays
+from svnicp.kernels.voxel_arrays import EMPTY, STRETCH, VoxelArrays, rebuild_table, repack
 from svnicp.local_map.cloud_check import as_numbers, as_points, check_cloud, points_in_words
+from svnicp.local_map.memory import (
+    POOL,
+    allocate,
+    allocate_pool,
+    longest_stretch,
+    records_in_use,
+)
 
 
 class Neighbours(NamedTuple):
@@ -40,7 +47,7 @@ class VoxelMap:
         self.config = _map_config(config)
         self.num_voxels = 0
         self.epoch = 0
-        self._voxels = _allocate(1024, self.config)
+        self._voxels = allocate(1024, 8192, self.config)
 
     def __repr__(self) -> str:
         return (
@@ -55,7 +62,7 @@ class VoxelMap:
     @property
     def nbytes(self) -> int:
         """Memory held by the map's arrays [bytes]."""
-        return sum(array.nbytes for array in self._voxels)
+        return sum(array.nbytes for array in self._voxels if isinstance(array, np.ndarray))
 
     def insert(self, points: npt.ArrayLike) -> float:
         """Add (n, 3) points in the map's frame; later arrivals in a cell only add evidence.
@@ -78,7 +85,7 @@ class VoxelMap:
             reached += more
             if start == len(points):
                 break
-            self._resize(int(1.6 * self.num_voxels) + 1024)
+            self._grow()
         self.epoch += 1
         return (self.num_voxels - before) / max(reached, 1)
 
@@ -93,6 +100,14 @@ class VoxelMap:
         self.num_voxels = int(kept)
         if len(self._voxels.keys) > 4 * self.num_voxels + 4096:
             self._resize(int(1.6 * self.num_voxels) + 1024)
+        used = records_in_use(self._voxels.counts[: self.num_voxels])
+        if len(self._voxels.offsets) > 4 * used + 32768:
+            packed = self._voxels._replace(
+                starts=self._voxels.starts.copy(),
+                **allocate_pool(int(1.6 * used) + 8192, self.config),
+            )
+            repack(self._voxels, packed, self.num_voxels)
+            self._voxels = packed
 
     def nearest(self, queries: npt.ArrayLike, count: int, max_distance_m: float) -> Neighbours:
         """The ``count`` nearest stored points of each query (Q, 3), exact within the distance."""
@@ -115,13 +130,20 @@ class VoxelMap:
 
     def positions(self, indices: Integers) -> Points:
         """Positions (..., 3) of stored points; NaN where the index is EMPTY."""
-        voxel, slot = np.divmod(indices, self.config.max_points_per_voxel)
+        voxel = indices // self.config.max_points_per_voxel
         centres = (self._voxels.keys[voxel] + 0.5) * self.config.voxel_size_m
-        positions: Points = np.asarray(
-            centres + self._voxels.offsets[voxel, slot], dtype=np.float64
-        )
+        offsets = self._voxels.offsets[self.records(indices)]
+        positions: Points = np.asarray(centres + offsets, dtype=np.float64)
         positions[indices == EMPTY] = np.nan
         return positions
+
+    def records(self, indices: Integers) -> Integers:
+        """Rows (...) of stored points in the arrays ``offsets``, ``moments`` and ``planes``.
+
+        Where the index is EMPTY, that of some other point.
+        """
+        voxel, slot = np.divmod(indices, self.config.max_points_per_voxel)
+        return np.where(indices == EMPTY, 0, self._voxels.starts[voxel] + slot)
 
     def fit_planes(self, indices: Integers) -> None:
         """Bring the plane fits of these stored points up to date.
@@ -145,23 +167,47 @@ class VoxelMap:
         alone = shared_planes.follow(self._voxels, size, followers, radius)
         planes.fit_planes(self._voxels, size, alone, radius, limits)
 
+    def reserve(self) -> None:
+        """Give every voxel records for as many stored points as its count says, to be filled in."""
+        counts = self._voxels.counts[: self.num_voxels]
+        used = records_in_use(counts)
+        self._voxels = self._voxels._replace(**allocate_pool(used + 8192, self.config))
+        lengths = -(-counts // STRETCH) * STRETCH
+        self._voxels.starts[: self.num_voxels] = np.cumsum(lengths) - lengths
+        self._voxels.spare[0] = used
+
     @property
     def arrays(self) -> VoxelArrays:
         """The arrays themselves, for compiled code that packs candidates."""
         return self._voxels
 
-    def _resize(self, capacity: int) -> None:
-        """Move the voxels in use into arrays of another capacity.
+    def _grow(self) -> None:
+        """Make room for more voxels or more stored points, whichever is used up."""
+        voxels = self._voxels
+        if self.num_voxels == len(voxels.keys):
+            self._resize(int(1.6 * self.num_voxels) + 1024)
+        used = int(voxels.spare[0])
+        if used + longest_stretch(self.config) > len(voxels.offsets):
+            self._grow_pool(used, int(1.6 * used) + 8192)
 
-        One array after the other, so that never two whole maps are in memory.
-        """
-        grown = _allocate(max(capacity, self.num_voxels), self.config)
-        arrays = list(self._voxels)
-        self._voxels = grown
-        for place in range(1, len(grown)):
-            grown[place][: self.num_voxels] = arrays[place][: self.num_voxels]
-            arrays[place] = grown[place]
-        voxel_map.rebuild_table(grown, self.num_voxels)
+    def _grow_pool(self, used: int, records: int) -> None:
+        """Move the records in use into a larger pool, array by array: never two whole maps."""
+        pool = allocate_pool(records, self.config)
+        pool["spare"] = self._voxels.spare
+        for name in ("offsets", "moments", "planes", "links"):
+            in_use = used // STRETCH if name == "links" else used
+            pool[name][:in_use] = getattr(self._voxels, name)[:in_use]
+            self._voxels = self._voxels._replace(**{name: pool[name]})
+
+    def _resize(self, capacity: int) -> None:
+        """Move the voxels in use into arrays of another capacity; stored points stay."""
+        resized = allocate(max(capacity, self.num_voxels), 0, self.config)
+        for name in ("keys", "counts", "cell_slots", "touched", "leaders", "starts"):
+            in_use = getattr(self._voxels, name)[: self.num_voxels]
+            getattr(resized, name)[: self.num_voxels] = in_use
+        pool = {name: getattr(self._voxels, name) for name in POOL}
+        self._voxels = resized._replace(**pool)
+        rebuild_table(self._voxels, self.num_voxels)
 
 
 def _map_config(config: MapConfig | Config | None) -> MapConfig:
@@ -176,21 +222,3 @@ def _map_config(config: MapConfig | Config | None) -> MapConfig:
             "VoxelMap() or VoxelMap(Config.preset('paper'))"
         )
     return config
-
-
-def _allocate(capacity: int, config: MapConfig) -> VoxelArrays:
-    """Empty arrays for this many voxels; the hash table stays at most half full."""
-    cap, cells = config.max_points_per_voxel, config.cells_per_voxel_edge
-    blocks = config.blocks_per_voxel_edge
-    table_size = 1 << (2 * capacity - 1).bit_length()
-    return VoxelArrays(
-        table=np.full(table_size, EMPTY, dtype=np.int32),
-        keys=np.zeros((capacity, 3), dtype=np.int32),
-        counts=np.zeros(capacity, dtype=np.int32),
-        cell_slots=np.full((capacity, cells**3), EMPTY, dtype=np.int8),
-        offsets=np.zeros((capacity, cap, 3), dtype=np.float32),
-        moments=np.zeros((capacity, cap, 10), dtype=np.float32),
-        planes=np.zeros((capacity, cap, 17), dtype=np.float32),
-        touched=np.full(capacity, -1, dtype=np.int32),
-        leaders=np.full((capacity, blocks**3), EMPTY, dtype=np.int8),
-    )

@@ -55,6 +55,5 @@ def planar_share(points: Points, config: Config) -> float:
     spread = points[spread_source(points, config.source)]
     indices = local_map.nearest(spread, 1, config.map.voxel_size_m).indices
     local_map.fit_planes(indices)
-    found = indices[indices >= 0]
-    voxel, slot = np.divmod(found, config.map.max_points_per_voxel)
-    return float(np.mean(local_map.arrays.planes[voxel, slot, STATE] == PLANAR))
+    found = local_map.records(indices[indices >= 0])
+    return float(np.mean(local_map.arrays.planes[found, STATE] == PLANAR))

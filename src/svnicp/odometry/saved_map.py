@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 
 from svnicp.config import MapConfig
-from svnicp.kernels.voxel_map import EMPTY
+from svnicp.kernels.voxel_arrays import EMPTY
 from svnicp.local_map import VoxelMap
 
 PER_VOXEL = ("keys", "counts", "cell_slots", "touched", "leaders")
 PER_POINT = ("offsets", "moments", "planes")
-"""Arrays with a row per voxel, and with a row per slot of a voxel, of which few are in use."""
+"""Arrays with a row per voxel, and with a row per stored point."""
 
 
 def pack_map(local_map: VoxelMap, name: str, arrays: dict[str, Any]) -> dict[str, Any]:
     """Put a map's content into ``arrays``; returns what ``unpack_map`` needs beside them."""
     voxels, num_voxels = local_map.arrays, local_map.num_voxels
-    used = _used_slots(local_map)
+    records = local_map.records(local_map.stored_indices())
     for field in PER_VOXEL:
         arrays[f"{name}.{field}"] = getattr(voxels, field)[:num_voxels]
     for field in PER_POINT:
-        arrays[f"{name}.{field}"] = getattr(voxels, field)[:num_voxels][used]
+        arrays[f"{name}.{field}"] = getattr(voxels, field)[records]
     return {"name": name, "epoch": local_map.epoch, "num_voxels": num_voxels}
 
 
@@ -41,11 +41,12 @@ def unpack_map(place: dict[str, Any], config: MapConfig, arrays: dict[str, Any])
         rows = getattr(voxels, field)[:num_voxels]
         rows[...] = _fitting(arrays[f"{name}.{field}"], rows.shape, rows.dtype)
     _check_slots(local_map)
-    used = _used_slots(local_map)
+    local_map.reserve()
+    records = local_map.records(local_map.stored_indices())
     for field in PER_POINT:
-        rows = getattr(voxels, field)[:num_voxels]
-        shape = (int(used.sum()), *rows.shape[2:])
-        rows[used] = _fitting(arrays[f"{name}.{field}"], shape, rows.dtype)
+        rows = getattr(local_map.arrays, field)
+        shape = (len(records), *rows.shape[1:])
+        rows[records] = _fitting(arrays[f"{name}.{field}"], shape, rows.dtype)
     local_map.epoch = place["epoch"]
     return local_map
 
@@ -66,9 +67,3 @@ def _check_slots(local_map: VoxelMap) -> None:
         values = getattr(voxels, field)[: local_map.num_voxels]
         if values.size and (values.min() < low or values.max() > highest[field]):
             raise ValueError(field)
-
-
-def _used_slots(local_map: VoxelMap) -> Any:  # noqa: ANN401
-    """Mask (voxels, slots) of the slots that hold a point."""
-    counts = local_map.arrays.counts[: local_map.num_voxels]
-    return np.arange(local_map.config.max_points_per_voxel)[None, :] < counts[:, None]
