@@ -18,6 +18,9 @@ TRANSLATION = slice(0, 3)
 ROTATION = slice(3, 6)
 """Where the rotation phi [rad] sits in a tangent."""
 
+PART = 16384
+"""Points of one product in ``transform_points``."""
+
 # Taylor coefficients in x^2 of the functions below; eight are enough for |x| < 1 rad.
 _CUBIC = np.array([(-1) ** j / factorial(2 * j + 3) for j in range(8)])
 _QUARTIC = np.array([(-1) ** j / factorial(2 * j + 4) for j in range(8)])
@@ -141,6 +144,8 @@ def transform_points(T_a_b: Transform, points_b: Floats) -> Floats:
     R, t = T_a_b[..., :3, :3], T_a_b[..., :3, 3]
     if points_b.ndim == 1:
         return _rotate(R, points_b) + t
+    if points_b.ndim == 2 and R.ndim == 2:
+        return _moved_in_parts(R, t, points_b)
     return points_b @ _transposed(R) + t[..., None, :]
 
 
@@ -227,6 +232,15 @@ def _upper_blocks(diagonal: Floats, corner: Floats) -> Floats:
 
 def _rotate(matrix: Floats, vector: Floats) -> Floats:
     return (matrix @ vector[..., None])[..., 0]
+
+
+def _moved_in_parts(R: Floats, t: Floats, points: Floats) -> Floats:
+    """Points (n, 3) of one transform; one large product would wake threads that spin for long."""
+    out = np.empty_like(points)
+    for first in range(0, len(points), PART):
+        np.matmul(points[first : first + PART], R.T, out=out[first : first + PART])
+    out += t
+    return out
 
 
 def _transposed(matrix: Floats) -> Floats:

@@ -8,6 +8,7 @@ at rest.
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -40,9 +41,11 @@ class ImuNoise:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not 0.0 <= value < math.inf:
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if not number or not 0.0 <= value < math.inf:
                 raise ConfigError(
-                    f"{name} of an IMU's noise must be finite and not negative, got {value}."
+                    f"{name} of an IMU's noise must be one finite number that is not negative, "
+                    f"got {value!r}."
                 )
 
     def scaled(self, factor: float) -> "ImuNoise":

@@ -6,12 +6,17 @@ import numpy.typing as npt
 
 from svnicp.arrays import Points, Transform
 from svnicp.data.extrinsics import checked_extrinsics
+from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.errors import DatasetError, InputError
 
 PLACE_M = 0.05
 """Points nearer to each other than this count as one place [m]."""
 PLACES_ASKED = 2000
+FARTHEST_MOUNT_M = 1000.0
+"""No LiDAR is mounted farther from its IMU than this [m]."""
+LONGEST_SCAN_S = 10.0
+"""No point of a scan is farther from its stamp than this [s]."""
 
 
 def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
@@ -32,9 +37,34 @@ def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
             f"{type(T_body_lidar).__name__}."
         ) from None
     try:
-        return checked_extrinsics(given, "T_body_lidar")[0]
+        rigid = checked_extrinsics(given, "T_body_lidar")[0]
     except DatasetError as error:  # the same sentence, about an argument instead of a recording
         raise InputError(str(error)) from None
+    away_m = float(np.linalg.norm(rigid[:3, 3]))
+    if away_m > FARTHEST_MOUNT_M:
+        raise InputError(
+            f"T_body_lidar puts the LiDAR {away_m:.4g} m away from the IMU; give metres."
+        )
+    return rigid
+
+
+def check_imu_noise(imu: object) -> ImuNoise | None:
+    """Noise of an IMU, or None; anything else gets a sentence."""
+    if imu is None or isinstance(imu, ImuNoise):
+        return imu
+    raise InputError(
+        f"imu must be an ImuNoise, not {imu!r}; use ImuNoise(gyroscope=..., accelerometer=...), "
+        "ImuNoise.model('xsens_mti30'), or None for LiDAR alone."
+    )
+
+
+def check_is_scan(scan: object) -> None:
+    """Refuse what is not a ``Scan``."""
+    if not isinstance(scan, Scan):
+        raise InputError(
+            f"process() takes a svnicp Scan, not a {type(scan).__name__}; hand arrays to "
+            "add_scan(points, stamp_ns)."
+        )
 
 
 def num_places(points: Points) -> int:
@@ -51,9 +81,10 @@ def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLi
         raise InputError(
             f"points must be numbers of shape (n, 3), not {cloud.dtype} of shape {cloud.shape}."
         )
-    if not isinstance(stamp_ns, int | np.integer):
-        raise InputError(f"stamp_ns must be whole nanoseconds, not {stamp_ns!r}.")
-    times = None if point_times_ns is None else _check_times(point_times_ns, len(cloud))
+    whole = isinstance(stamp_ns, int | np.integer) and not isinstance(stamp_ns, bool)
+    if not whole or abs(int(stamp_ns)) > np.iinfo(np.int64).max:
+        raise InputError(f"stamp_ns must be whole nanoseconds of 64 bits, not {stamp_ns!r}.")
+    times = None if point_times_ns is None else _check_times(point_times_ns, len(cloud), stamp_ns)
     cloud = np.ascontiguousarray(cloud, dtype=np.float32 if cloud.dtype == np.float32 else float)
     finite = np.isfinite(cloud).all(axis=1)
     if not finite.all():
@@ -61,8 +92,8 @@ def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLi
     return Scan(int(stamp_ns), cloud, times)
 
 
-def _check_times(point_times_ns: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
-    """Times of points as int64."""
+def _check_times(point_times_ns: npt.ArrayLike, count: int, stamp_ns: int) -> npt.NDArray[np.int64]:
+    """Times of points as int64, all of them near the stamp."""
     times = np.asarray(point_times_ns)
     if times.shape != (count,):
         raise InputError(
@@ -74,4 +105,15 @@ def _check_times(point_times_ns: npt.ArrayLike, count: int) -> npt.NDArray[np.in
             f"point_times_ns must be whole nanoseconds (int64), not {times.dtype}: seconds in "
             "floating point cannot resolve them."
         )
+    away_s = max((abs(int(time) - int(stamp_ns)) for time in _ends(times)), default=0) * 1e-9
+    if away_s > LONGEST_SCAN_S:
+        raise InputError(
+            f"point_times_ns must be absolute times near stamp_ns, but they are {away_s:.3g} s "
+            "away from it; add stamp_ns if they count from the beginning of the scan."
+        )
     return times.astype(np.int64)
+
+
+def _ends(times: npt.NDArray[np.integer]) -> list[int]:
+    """The earliest and the latest time, if there is any."""
+    return [int(times.min()), int(times.max())] if len(times) else []

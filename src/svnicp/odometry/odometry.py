@@ -25,7 +25,13 @@ from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_motion import first_motion
 from svnicp.odometry.inertial_motion import InertialMotion
-from svnicp.odometry.inputs import check_extrinsics, check_scan, num_places
+from svnicp.odometry.inputs import (
+    check_extrinsics,
+    check_imu_noise,
+    check_is_scan,
+    check_scan,
+    num_places,
+)
 from svnicp.odometry.map_scale import fitting_scale
 from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
 from svnicp.odometry.motion import Prediction
@@ -33,8 +39,10 @@ from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.scan_order import ScanOrder, Turn
 from svnicp.odometry.several_starts import well_placed_start
 from svnicp.odometry.summary import summarise
+from svnicp.odometry.wait import Wait
 from svnicp.preprocess import BodyPoints, body_points, thinned
 from svnicp.registration import RegistrationResult, register_in_map
+from svnicp.registration.inputs import check_config, check_rng
 
 log = logging.getLogger(__name__)
 
@@ -64,14 +72,15 @@ class Odometry:
         T_body_lidar: npt.ArrayLike | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        self.config = config if config is not None else Config.preset("default")
+        self.config = check_config(config)
         self.T_body_lidar = check_extrinsics(T_body_lidar)
-        self.rng = rng if rng is not None else np.random.default_rng(0)
+        self.rng = check_rng(rng)
+        noise = check_imu_noise(imu)
         self.motion: ConstantVelocity | InertialMotion
-        if imu is None:
+        if noise is None:
             self.motion = ConstantVelocity(self.config.motion)
         else:
-            self.motion = InertialMotion(self.config.inertial, self.config.motion, imu)
+            self.motion = InertialMotion(self.config.inertial, self.config.motion, noise)
         self.local_map = VoxelMap(self.config.map)
         self.noise = MeasurementNoise(self.config.odometry, prior_used=self.config.prior.use)
         self.drift = MapDrift(self.config.drift)
@@ -80,6 +89,7 @@ class Odometry:
         self._first_scan: Scan | None = None
         self._contradicted = False
         self._order = ScanOrder(self.config.odometry.min_step_s)
+        self._wait = Wait()
 
     def add_imu(
         self, stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
@@ -89,6 +99,8 @@ class Odometry:
             self.motion.imu.add(
                 stamp_ns, np.asarray(angular_velocity), np.asarray(linear_acceleration)
             )
+        else:
+            self._wait.reading_unused()
 
     def add_scan(
         self,
@@ -114,7 +126,8 @@ class Odometry:
     def process(self, scan: Scan) -> Estimate | None:
         """``add_scan`` for a scan of a dataset."""
         clock = Clock()
-        if not self._in_order(scan) or not self.motion.ready(scan):
+        check_is_scan(scan)
+        if not self._in_order(scan) or not self._has_begun(scan):
             return None
         self._learn_speed(scan)
         prediction = self.motion.predict(scan)
@@ -143,6 +156,19 @@ class Odometry:
         estimate = summarise(self.motion, self.drift, step, outcome, len(scan.points), clock)
         self.motion.clone()
         return estimate
+
+    def _has_begun(self, scan: Scan) -> bool:
+        """Whether there is a map and a motion, or a scan that both can begin with."""
+        if self.num_scans > 0:
+            return True
+        points = body_points(scan, None, self.T_body_lidar, self.config.preprocess).points
+        if num_places(points) < self.config.match.min_matches:
+            self._wait.for_points(scan, len(points), self.config.preprocess)
+            return False
+        ready = self.motion.ready(scan)
+        if not ready and isinstance(self.motion, InertialMotion):
+            self._wait.for_readings(scan, self.motion.imu, self.config.inertial)
+        return ready
 
     def _better_deskewed(self, scan: Scan, points: BodyPoints, outcome: Outcome) -> BodyPoints:
         """The points by the velocity that the scan itself has shown, where that differs."""

@@ -11,7 +11,9 @@ from svnicp.data.dataset import Dataset
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.imu_noise_of_dataset import imu_noise_of
 from svnicp.data.measurements import Scan
+from svnicp.errors import InputError
 from svnicp.estimate import Estimate
+from svnicp.odometry.inputs import check_imu_noise
 from svnicp.odometry.odometry import Odometry
 
 log = logging.getLogger(__name__)
@@ -58,7 +60,12 @@ def odometry_for(
     rng: np.random.Generator | None = None,
 ) -> Odometry:
     """Odometry with the IMU and extrinsics of a dataset; arguments as in ``run``."""
-    noise = imu if isinstance(imu, ImuNoise) else None
+    if not hasattr(dataset, "measurements"):
+        raise InputError(
+            f"Odometry runs over a dataset, not over {dataset!r}; open it with "
+            "svnicp.open_dataset(path) first."
+        )
+    noise = None if isinstance(imu, bool) else check_imu_noise(imu)
     info = dataset.info()
     if (imu is None and info.imu_period_s is not None) or imu is True:
         noise, words = imu_noise_of(dataset)

@@ -31,14 +31,16 @@ from svnicp.odometry.odometry import Odometry
 from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
+from svnicp.odometry.wait import Wait
 
-FORMAT = 2
+FORMAT = 3
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
+        Wait,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""
@@ -88,6 +90,8 @@ def save_state(
 
 def load_state(path: str | os.PathLike[str], odometry: Odometry) -> dict[str, int]:
     """Put an odometry into the saved state, and return the counters saved with it.
+
+    The state holds the configuration too, so that the run goes on as it began.
 
     Raises
     ------

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""What odometry waits for before its first estimate, said once instead of never.
+
+A user who feeds stamps of two clocks, or clouds in millimetres, would otherwise get no estimate and
+not a word.
+"""
+
+import logging
+
+import numpy as np
+
+from svnicp.config import InertialConfig, PreprocessConfig
+from svnicp.data.measurements import Scan
+from svnicp.inertial import ImuBuffer
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S = 1.0
+"""Scans may wait for readings this much longer than a start can take [s]."""
+FAR_M = 1000.0
+"""Clouds whose typical point is farther than this are hardly in metres [m]."""
+
+
+class Wait:
+    """Warnings about a start that does not come, each at most once."""
+
+    def __init__(self) -> None:
+        self.first_ns: int | None = None
+        self.said: list[str] = []
+
+    def reading_unused(self) -> None:
+        """Say that there is no use for IMU readings."""
+        self._say_once(
+            "unused",
+            "IMU readings are not used: this odometry was made for LiDAR alone. Give it imu=, "
+            "such as ImuNoise.model('xsens_mti30').",
+        )
+
+    def for_points(self, scan: Scan, num_points: int, config: PreprocessConfig) -> None:
+        """Say that a scan has too few points in range for a map to begin."""
+        hint = ""
+        if len(scan.points):
+            typical_m = float(np.median(np.linalg.norm(scan.points, axis=1)))
+            if typical_m > FAR_M:
+                hint = f" A typical point is {typical_m:.3g} m away: are they in millimetres?"
+        self._say_once(
+            "points",
+            f"The scan at {scan.stamp_ns * 1e-9:.3f} s has {num_points} points from "
+            f"{config.min_range_m:g} to {config.max_range_m:g} m, too few to begin a map; the "
+            f"first scan with enough will.{hint}",
+        )
+
+    def for_readings(self, scan: Scan, imu: ImuBuffer, config: InertialConfig) -> None:
+        """Say, after a while, that there are no IMU readings of the time of the scans."""
+        if self.first_ns is None:
+            self.first_ns = scan.stamp_ns
+        if (scan.stamp_ns - self.first_ns) * 1e-9 < config.max_start_s + PATIENCE_S:
+            return
+        known = "there is no IMU reading"
+        if len(imu):
+            away_s = (imu.last_ns - scan.mean_ns) * 1e-9
+            known = f"the last IMU reading is {away_s:+.3g} s from the last scan"
+        self._say_once(
+            "readings",
+            f"No estimate yet: scans have come for {config.max_start_s + PATIENCE_S:g} s, but "
+            f"{known}. Are both clocks the same, in nanoseconds, and are readings added before the "
+            "scans that they belong to?",
+        )
+
+    def _say_once(self, subject: str, words: str) -> None:
+        """Warn about a subject, the first time."""
+        if subject not in self.said:
+            self.said.append(subject)
+            log.warning("%s", words)
