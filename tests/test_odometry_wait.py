@@ -67,7 +67,7 @@ def test_readings_of_another_clock_are_missed(
 def test_readings_without_use_are_named(caplog: pytest.LogCaptureFixture):
     """Who forgets ``imu=`` is told, once."""
     odometry = Odometry(DEFAULT)
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.INFO):
         for step in range(3):
             odometry.add_imu(step, [0.0, 0.0, 0.0], [0.0, 0.0, 9.8])
     assert caplog.text.count("LiDAR alone") == 1

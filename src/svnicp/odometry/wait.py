@@ -29,11 +29,12 @@ class Wait:
         self.said: list[str] = []
 
     def reading_unused(self) -> None:
-        """Say that there is no use for IMU readings."""
+        """Mention that there is no use for IMU readings: who compares may well want that."""
         self._say_once(
             "unused",
             "IMU readings are not used: this odometry was made for LiDAR alone. Give it imu=, "
             "such as ImuNoise.model('xsens_mti30').",
+            logging.INFO,
         )
 
     def for_points(self, scan: Scan, num_points: int, config: PreprocessConfig) -> None:
@@ -67,8 +68,8 @@ class Wait:
             "scans that they belong to?",
         )
 
-    def _say_once(self, subject: str, words: str) -> None:
-        """Warn about a subject, the first time."""
+    def _say_once(self, subject: str, words: str, level: int = logging.WARNING) -> None:
+        """Say something about a subject, the first time."""
         if subject not in self.said:
             self.said.append(subject)
-            log.warning("%s", words)
+            log.log(level, "%s", words)
