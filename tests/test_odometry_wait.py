@@ -2,6 +2,7 @@
 """Before the first estimate: what cannot begin says so once, and what is wrong is one sentence."""
 
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -122,3 +123,10 @@ def test_a_lidar_is_not_kilometres_away():
     T_body_lidar[0, 3] = 2500.0
     with pytest.raises(InputError, match="give metres"):
         Odometry(DEFAULT, XSENS, T_body_lidar)
+
+
+def test_an_estimate_is_one_line():
+    """Printed, it says when, how it ended, where and how sure."""
+    line = str(feed(Odometry(DEFAULT), scans(2))[-1])
+    assert "\n" not in line
+    assert re.search(r"Estimate at \d+\.\d{3} s: ok, position \(.*\) m, sigma \(.*\) m", line)

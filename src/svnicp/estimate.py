@@ -76,6 +76,15 @@ class Estimate:
         """(6,) absolute standard deviations along and about the body's axes [m, rad]."""
         return self.covariance.diagonal() ** 0.5
 
+    def __str__(self) -> str:
+        x, y, z = self.T_world_body[:3, 3]
+        sx, sy, sz = self.sigmas[:3]
+        weak = "".join(f", weak: {one}" for one in self.weak_directions)
+        return (
+            f"Estimate at {self.stamp_ns * 1e-9:.3f} s: {self.status}, position "
+            f"({x:.3f}, {y:.3f}, {z:.3f}) m, sigma ({sx:.3f}, {sy:.3f}, {sz:.3f}) m{weak}"
+        )
+
     def to_ros(
         self,
         *,
