@@ -38,7 +38,9 @@ def car_park(rng: np.random.Generator) -> Points:
 def prediction(off_m: list[float]) -> tuple[Points, Points]:
     """Pose and covariance of a prediction that is off by this much."""
     T = make_transform(so3_exp(np.array([0.0, 0.0, 0.02])), np.array([*off_m, 0.02]))
-    return T, np.diag([LEVEL_STD_M**2] * 2 + [0.1**2] + [0.01**2, 0.01**2, 0.05**2])
+    covariance = np.diag([LEVEL_STD_M**2] * 2 + [0.1**2] + [0.01**2, 0.01**2, 0.05**2])
+    covariance[0, 5] = covariance[5, 0] = 0.9 * LEVEL_STD_M * 0.05
+    return T, covariance
 
 
 def park_map(rng: np.random.Generator) -> VoxelMap:
@@ -63,7 +65,7 @@ def test_a_scan_is_found_one_car_away(off_m: list[float], rng: np.random.Generat
         errors.append(np.linalg.norm(result.T_target_source[:3, 3]))
     assert start is not None
     assert errors[0] > 1.0
-    assert errors[1] < 0.05
+    assert errors[1] < 0.1
 
 
 def test_a_good_prediction_is_left_alone(rng: np.random.Generator):

@@ -46,6 +46,8 @@ from svnicp.registration.inputs import check_config, check_rng
 
 log = logging.getLogger(__name__)
 
+GAP_S = 0.5
+"""After this long without a scan that could be believed, several places are tried [s]."""
 PRUNE_EVERY = 10
 """Scans between two prunings of the map."""
 
@@ -201,7 +203,7 @@ class Odometry:
         tilt = shared_tilt(self.config.odometry, self.local_map.epoch)
         noise = replace(self.config.noise, shared_tilt_rad=tilt)
         T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
-        if prior is not None and self.config.prior.use:
+        if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
             start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
         return register_in_map(
             scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
@@ -253,11 +255,15 @@ class Odometry:
         self.motion.with_readings()
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
 
+    @property
+    def _unseen_s(self) -> float:
+        """How long no scan could be believed [s]."""
+        assert self.motion.stamp_ns is not None, "there is a prediction"
+        return (self.motion.stamp_ns - (self._believed_ns or 0)) * 1e-9
+
     def _or_new_map(self, fate: Fate) -> Fate:
         """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""
-        assert self.motion.stamp_ns is not None
-        since_s = (self.motion.stamp_ns - (self._believed_ns or 0)) * 1e-9
-        lost = since_s > self.config.odometry.lost_s
+        lost = self._unseen_s > self.config.odometry.lost_s
         return Fate.NEW_MAP if lost and fate is not Fate.EMPTY else fate
 
     def _insert(self, scan: BodyPoints, outcome: Outcome) -> None:

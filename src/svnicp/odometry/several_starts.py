@@ -39,8 +39,8 @@ def well_placed_start(
     if lengths.max() < WIDE * reach:
         return None
     search = Search(points, local_map, config)
-    narrow = covariance.copy()
-    narrow[:3, :3] *= min(1.0, (APART * reach / lengths.max()) ** 2)
+    shares = np.repeat([min(1.0, APART * reach / lengths.max()), 1.0], 3)
+    narrow = covariance * np.outer(shares, shares)
     endings: list[Ending] = []
     for offset in _offsets(axes, lengths, APART * reach):
         start = T_world_body.copy()
