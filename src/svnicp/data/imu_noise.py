@@ -8,13 +8,14 @@ at rest.
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
 
 from svnicp.data.imu_rest import checked_rest, white_density
 from svnicp.errors import ConfigError
+
+_NUMBERS = (float, int, np.floating, np.integer)
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class ImuNoise:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            number = isinstance(value, Real) and not isinstance(value, bool)
+            number = isinstance(value, _NUMBERS) and not isinstance(value, bool)
             if not number or not 0.0 <= value < math.inf:
                 raise ConfigError(
                     f"{name} of an IMU's noise must be one finite number that is not negative, "

@@ -50,12 +50,9 @@ class MeasurementNoise:
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
         alone = self._tempered(alone)
-        noise = (
-            alone * youth(self._config, map_age)
-            + prediction.scan_noise
-            + self._slant(prediction.covariance)
-        )
-        return PoseMeasurement(innovation, noise, lag)
+        slant = self._slant(prediction.covariance)
+        noise = alone * youth(self._config, map_age) + prediction.scan_noise + slant
+        return PoseMeasurement(innovation, noise, lag, slant)
 
     def _slant(self, predicted: Covariance) -> Covariance:
         """What walls that are not quite straight add while the place along them is not known.

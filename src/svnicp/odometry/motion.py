@@ -41,6 +41,13 @@ class PoseMeasurement(NamedTuple):
     """(6, 6)."""
     lag: Floats
     """(6, 6) [s] how an error of the predicted velocity adds to the innovation."""
+    slant: Covariance | float = 0.0
+    """Part of the covariance (6, 6) that is no error of the scan, see ``MeasurementNoise``."""
+
+    @property
+    def scan_covariance(self) -> Covariance:
+        """(6, 6) of the scan's own error, which a map takes over."""
+        return self.covariance - self.slant
 
     def distance_sigma(self, predicted: Covariance) -> float:
         """Distance from a prediction of this covariance in standard deviations.

@@ -279,7 +279,8 @@ class Odometry:
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
         if outcome.measurement is not None and outcome.fate.used:
-            taken = self.drift.renew(share, outcome.measurement.covariance, outcome.predicted_cov)
+            scan_cov = outcome.measurement.scan_covariance
+            taken = self.drift.renew(share, scan_cov, outcome.predicted_cov)
             self.motion.map_turned(taken[3:, 3:])
         if self.num_scans % PRUNE_EVERY == 0:
             self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
