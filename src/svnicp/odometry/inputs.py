@@ -84,16 +84,18 @@ def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLi
     whole = isinstance(stamp_ns, int | np.integer) and not isinstance(stamp_ns, bool)
     if not whole or abs(int(stamp_ns)) > np.iinfo(np.int64).max:
         raise InputError(f"stamp_ns must be whole nanoseconds of 64 bits, not {stamp_ns!r}.")
-    times = None if point_times_ns is None else _check_times(point_times_ns, len(cloud), stamp_ns)
+    times = None if point_times_ns is None else _check_times(point_times_ns, len(cloud))
     cloud = np.ascontiguousarray(cloud, dtype=np.float32 if cloud.dtype == np.float32 else float)
     finite = np.isfinite(cloud).all(axis=1)
     if not finite.all():
         cloud, times = cloud[finite], None if times is None else times[finite]
+    if times is not None:
+        _check_near(times, stamp_ns)
     return Scan(int(stamp_ns), cloud, times)
 
 
-def _check_times(point_times_ns: npt.ArrayLike, count: int, stamp_ns: int) -> npt.NDArray[np.int64]:
-    """Times of points as int64, all of them near the stamp."""
+def _check_times(point_times_ns: npt.ArrayLike, count: int) -> npt.NDArray[np.int64]:
+    """Times of points as int64."""
     times = np.asarray(point_times_ns)
     if times.shape != (count,):
         raise InputError(
@@ -105,15 +107,15 @@ def _check_times(point_times_ns: npt.ArrayLike, count: int, stamp_ns: int) -> np
             f"point_times_ns must be whole nanoseconds (int64), not {times.dtype}: seconds in "
             "floating point cannot resolve them."
         )
-    away_s = max((abs(int(time) - int(stamp_ns)) for time in _ends(times)), default=0) * 1e-9
+    return times.astype(np.int64)
+
+
+def _check_near(times: npt.NDArray[np.int64], stamp_ns: int) -> None:
+    """Refuse times of points that are far from the stamp of their scan."""
+    ends = [int(times.min()), int(times.max())] if len(times) else []
+    away_s = max((abs(end - int(stamp_ns)) for end in ends), default=0) * 1e-9
     if away_s > LONGEST_SCAN_S:
         raise InputError(
             f"point_times_ns must be absolute times near stamp_ns, but they are {away_s:.3g} s "
             "away from it; add stamp_ns if they count from the beginning of the scan."
         )
-    return times.astype(np.int64)
-
-
-def _ends(times: npt.NDArray[np.integer]) -> list[int]:
-    """The earliest and the latest time, if there is any."""
-    return [int(times.min()), int(times.max())] if len(times) else []

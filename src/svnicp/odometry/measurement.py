@@ -21,8 +21,6 @@ from svnicp.registration import RegistrationResult
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
-MOST_UNKNOWN_M = 0.5
-"""Matches do not reach farther: a scan that found its place is not off by more [m]."""
 MOST_TILT_RAD = 0.05
 """No map is tilted by more than this [rad]."""
 
@@ -50,18 +48,18 @@ class MeasurementNoise:
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
         alone = self._tempered(alone)
-        slant = self._slant(prediction.covariance)
+        slant = self._slant(result.covariance)
         noise = alone * youth(self._config, map_age) + prediction.scan_noise + slant
         return PoseMeasurement(innovation, noise, lag, slant)
 
-    def _slant(self, predicted: Covariance) -> Covariance:
+    def _slant(self, posterior: Covariance) -> Covariance:
         """What walls that are not quite straight add while the place along them is not known.
 
         The directions of normals are a little wrong, scan after scan alike. Seen from a place that
         is known to a decimetre along a corridor, its walls are then off by a share of that, and a
         filter must not learn the place from it.
         """
-        unknown_var = min(float(np.linalg.eigvalsh(predicted[:3, :3])[-1]), MOST_UNKNOWN_M**2)
+        unknown_var = float(np.linalg.eigvalsh(posterior[:3, :3])[-1])
         shares = self._config.slant, self._config.slant_turn_per_m
         return np.diag(np.repeat(np.square(shares) * unknown_var, 3))
 
