@@ -108,7 +108,7 @@ def test_levelling_finds_gravity_and_biases(turn: np.ndarray):
     force = R_true.T @ (UP + np.array([0.0, 0.0, lift]))
     start = start_at_rest(np.tile(np.r_[bias, force], (20, 1)), CONFIG)
     assert_allclose(start.gyro_bias, bias, atol=1e-15)
-    assert_allclose(start.rotation @ (force - start.accel_bias) + start.gravity, 0.0, atol=3e-8)
+    assert_allclose(start.rotation @ (force - start.accel_bias) + start.gravity, 0.0, atol=1e-9)
     assert_allclose(start.rotation @ start.accel_bias, [0.0, 0.0, lift], atol=1e-9)
     assert_allclose(start.gravity, [0.0, 0.0, -CONFIG.gravity_m_s2])
     assert_allclose(start.rotation[2], R_true[2], atol=1e-9)

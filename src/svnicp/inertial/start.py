@@ -139,6 +139,6 @@ def rotation_to_up(up_body: Floats) -> Floats:
     up_world = np.array([0.0, 0.0, 1.0])
     axis = np.cross(up_body, up_world)
     sine, cosine = np.linalg.norm(axis), float(up_body @ up_world)
-    if sine < 1e-9:
+    if sine < 1e-15:
         return np.eye(3) if cosine > 0.0 else np.diag([1.0, -1.0, -1.0])
     return so3_exp(axis / sine * np.arctan2(sine, cosine))

@@ -17,20 +17,21 @@ TROUBLED = ("laurel_caverns", "tunnel", "sewerage")
 """Rough and shaken, and with things that move: where the paper's own method is at its limit."""
 
 
-def _follows_structure(evidence: Evidence) -> Verdict:
-    found = evidence.follows_localizability()
+def _correlated(found: float | None, what: str) -> Verdict:
+    """Whether a rank correlation of one thing with another is clear."""
     if found is None:
         return OPEN
-    words = f"rank correlation {found:.2f} of sigma along the corridor with its true blindness"
-    return Verdict(found > 0.5, words)
+    return Verdict(found > 0.5, f"rank correlation {found:.2f} of {what}")
+
+
+def _follows_structure(evidence: Evidence) -> Verdict:
+    what = "sigma along the corridor with its true blindness"
+    return _correlated(evidence.follows_localizability(), what)
 
 
 def _gain_follows_structure(evidence: Evidence) -> Verdict:
-    found = evidence.gain_follows_localizability()
-    if found is None:
-        return OPEN
-    words = f"rank correlation {found:.2f} of the gain along the corridor with what is seen there"
-    return Verdict(found > 0.5, words)
+    what = "the gain along the corridor with what is seen there"
+    return _correlated(evidence.gain_follows_localizability(), what)
 
 
 def _consistent(evidence: Evidence) -> Verdict:
