@@ -136,6 +136,17 @@ def test_what_a_map_takes_over_is_a_covariance():
         assert np.linalg.eigvalsh(taken)[0] > -1e-12
 
 
+def test_a_direction_that_is_not_seen_ends_no_run(rng: np.random.Generator):
+    """A scan that knows nothing along one direction, and much across, still adds a finite drift."""
+    for _ in range(50):
+        turned = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+        scan_cov = (turned * [1e8, 1e-8, 1e-8, 1e-8, 1e-8, 1e-8]) @ turned.T
+        drift = MapDrift(DriftConfig())
+        drift.renew(0.2, 0.5 * (scan_cov + scan_cov.T), 0.01 * np.eye(6))
+        assert np.isfinite(drift.covariance).all()
+        assert np.trace(drift.covariance) < 1.0
+
+
 class RecordedDrift(MapDrift):
     """Drift that keeps what the last scan added."""
 

@@ -16,6 +16,9 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import DriftConfig
 from svnicp.lie import se3_adjoint, se3_inverse
 
+ROUNDING = 2e-15
+"""Share of the largest variance that is rounding."""
+
 
 class MapDrift:
     """Covariance of the map around the body, in the body tangent."""
@@ -58,7 +61,9 @@ class MapDrift:
         together = scan_cov * min(share, 1.0)
         gain = np.linalg.solve(predicted_cov + together, predicted_cov).T
         before = self.covariance
-        root = np.sqrt(self._config.renewal) * gain @ np.linalg.cholesky(scan_cov)
+        # Beside a direction that a scan does not see at all, the others drown in rounding.
+        seen = scan_cov + np.eye(6) * ROUNDING * np.trace(scan_cov)
+        root = np.sqrt(self._config.renewal) * gain @ np.linalg.cholesky(seen)
         self._by_chance = self._by_chance + share * root @ root.T
         self._alike = self._alike + share * root
         values, vectors = np.linalg.eigh(self.covariance - before)
