@@ -12,7 +12,7 @@ from folder_files import START_NS
 from svnicp.data.dataset import DatasetInfo
 from svnicp.data.folders.clouds import CloudFolder
 from svnicp.data.folders.options import FolderOptions
-from svnicp.data.ros.point_times import PointTimeOptions
+from svnicp.data.ros.point_times import PointTimeOptions, Unit
 from svnicp.errors import ConfigError, DatasetError
 
 WRITERS = {
@@ -114,6 +114,21 @@ def test_times_of_points_can_be_ignored(tmp_path: Path, rng: np.random.Generator
     folder_files.write_clouds(tmp_path, [folder_files.timed_pcd(scan, times)] * 3, ".pcd")
     options = FolderOptions(point_times=PointTimeOptions(ignore=True))
     assert all(scan.point_times_ns is None for scan in CloudFolder(tmp_path, options))
+
+
+@pytest.mark.parametrize(("unit", "kept"), [("s", False), ("us", False), ("ns", True)])
+def test_a_wrong_unit_of_point_times_is_said(
+    tmp_path: Path, rng: np.random.Generator, unit: Unit, kept: bool, caplog
+):
+    """Times that no scan can have are said, with the unit that fits, and not used."""
+    scan = folder_files.clouds(rng, 1, points=100)[0]
+    times = (np.arange(100) * 1_000_000).astype(np.uint32)
+    folder_files.write_clouds(tmp_path, [folder_files.timed_pcd(scan, times)] * 3, ".pcd")
+    options = FolderOptions(point_times=PointTimeOptions(unit=unit))
+    scans = list(CloudFolder(tmp_path, options))
+    assert [scan.point_times_ns is not None for scan in scans] == [kept] * 3
+    assert ("use --point-time-unit ns" in caplog.text) == (not kept)
+    assert ("3 scans had impossible point times" in caplog.text) == (not kept)
 
 
 def test_what_lies_beside_the_clouds_is_used(tmp_path: Path, rng: np.random.Generator):

@@ -16,7 +16,7 @@ from svnicp.data.ros.point_time_detection import (
     time_fields,
     unit_of_span,
 )
-from svnicp.data.ros.point_times import PointTimeOptions, PointTimes, to_ns
+from svnicp.data.ros.point_times import UNIT_NAMES, PointTimeOptions, PointTimes, to_ns
 from svnicp.data.stamps import UNITS_NS
 
 ANY = PointTimeOptions()
@@ -67,7 +67,7 @@ def test_relative_times_are_recognised(unit, period_ns, header_at, seed, data):
     found = detect_point_times("time", samples, ANY)
     assert found is not None
     assert (found.unit, found.absolute, found.header_at) == (unit, False, header_at)
-    assert found.sure
+    assert not found.doubt
     for (_, times_ns), sample in zip(scans, samples, strict=True):
         start_ns, read_ns = found.apply(sample.raw_times, sample.header_ns)
         assert np.abs(read_ns - times_ns).max() <= resolution_ns(sample.raw_times, unit)
@@ -151,8 +151,25 @@ def test_a_scan_with_few_points_is_not_sure():
     found = detect_point_times("time", samples, ANY)
     assert found is not None
     assert found.unit == "s"
-    assert not found.sure
+    assert found.doubt.endswith("set --point-time-unit if that is wrong.")
     assert "4% of the scan period" in found.evidence
+
+
+@pytest.mark.parametrize("given", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("written", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("start_ns", [0, EPOCH_NS])
+def test_a_unit_that_cannot_be_is_told_with_the_one_that_fits(given, written, start_ns):
+    """A wrong unit is doubted in a sentence that names the right one; the right one never is."""
+    times_ns = [start_ns + i * 10**8 * bool(start_ns) + np.arange(100) * 10**6 for i in range(3)]
+    samples = [TimeSample(EPOCH_NS + i * 10**8, raw(times_ns[i], written, "f8")) for i in range(3)]
+    found = detect_point_times("t", samples, PointTimeOptions(unit=given))
+    assert found is not None
+    assert found.unit == given
+    if given == written:
+        assert not found.doubt
+    else:
+        fitting = f"look like {UNIT_NAMES[written]}; use --point-time-unit {written}, or leave"
+        assert fitting in found.doubt
 
 
 @pytest.mark.parametrize("reference", ["start", "end"])

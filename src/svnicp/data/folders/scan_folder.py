@@ -21,6 +21,7 @@ from svnicp.data.dataset import Dataset, DatasetInfo, Finding
 from svnicp.data.folders.scan_times import TimedFiles
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.data.ros.point_time_detection import (
+    POSSIBLE_SPAN,
     TIME_FIELDS,
     TimeSample,
     detect_point_times,
@@ -86,6 +87,8 @@ class _Faults:
     unreadable: list[DatasetError] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     """Names of files without a usable point."""
+    odd_times: list[str] = field(default_factory=list)
+    """Names of files whose points cannot have been measured in one scan."""
     dropped_points: int = 0
 
 
@@ -98,9 +101,12 @@ class ScanFolder(Dataset):
         self.ground_truth = parts.ground_truth
         self._parts = parts
         self._warn = WarnOnce(log)
+        self._period_s = median_period_s(parts.files.stamps_ns) or SCAN_PERIOD_S
         if not parts.files.assumed:
             self.span_ns = int(parts.files.stamps_ns[0]), int(parts.files.stamps_ns[-1])
         self._times = self._detected_times()
+        if self._times is not None and self._times.doubt:
+            self._warn("%s: %s", self.name, self._times.doubt)
         self._coverage = self._imu_coverage()
 
     def info(self) -> DatasetInfo:
@@ -136,7 +142,11 @@ class ScanFolder(Dataset):
             faults.dropped_points += cloud.dropped
             if len(cloud.points) == 0:
                 faults.empty.append(path.name)
-            yield self._scan(cloud, int(stamp_ns))
+            scan = self._scan(cloud, int(stamp_ns))
+            if _span_s(scan) > POSSIBLE_SPAN[1] * self._period_s:
+                faults.odd_times.append(path.name)
+                scan = Scan(scan.stamp_ns if files.assumed else int(stamp_ns), cloud.points)
+            yield scan
         if len(faults.unreadable) == len(files.paths):
             raise faults.unreadable[0]
         self._say(faults)
@@ -189,7 +199,7 @@ class ScanFolder(Dataset):
         if imu is None or self._parts.files.assumed:
             return None
         scans_ns = int(stamps_ns[0]), int(stamps_ns[-1])
-        found = coverage(scans_ns, imu.span_ns, median_period_s(stamps_ns) or SCAN_PERIOD_S)
+        found = coverage(scans_ns, imu.span_ns, self._period_s)
         if found is not None:
             log.warning("%s: the IMU covers the scans badly: %s.", self.name, found.value)
         return found
@@ -220,3 +230,14 @@ class ScanFolder(Dataset):
                 "%s: %d scans have no usable points (the first is %s).",
                 *(self.name, len(faults.empty), faults.empty[0]),
             )
+        if faults.odd_times:
+            self._warn(
+                "%s: %d scans had impossible point times, which were ignored (the first is %s).",
+                *(self.name, len(faults.odd_times), faults.odd_times[0]),
+            )
+
+
+def _span_s(scan: Scan) -> float:
+    """Time between the first and the last point of a scan [s]."""
+    times_ns = scan.point_times_ns
+    return 0.0 if times_ns is None or len(times_ns) == 0 else float(np.ptp(times_ns)) * 1e-9

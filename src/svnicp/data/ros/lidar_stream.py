@@ -24,7 +24,7 @@ from svnicp.data.ros.point_time_detection import (
     scan_period_s,
     time_fields,
 )
-from svnicp.data.ros.point_times import UNIT_NAMES, PointTimeOptions, PointTimes
+from svnicp.data.ros.point_times import PointTimeOptions, PointTimes
 from svnicp.data.ros.raw_message import RawMessage, Topic
 from svnicp.data.ros.sensor_guess import guess_sensor
 from svnicp.data.ros.tally import EMPTY, ODD_TIMES, Tally
@@ -96,13 +96,8 @@ def open_lidar(topic: Topic, first: Sequence[RawMessage], options: RosBagOptions
         raise DatasetError(f"{topic.name}, first message: {error}") from None
     if stream.times is None:
         logger.warning("%s: points have no times, so scans cannot be undistorted.", topic.name)
-    elif not stream.times.sure:
-        logger.warning(
-            "%s: times of points are taken as %s, but %s; set --point-time-unit if that is wrong.",
-            topic.name,
-            UNIT_NAMES[stream.times.unit],
-            stream.times.evidence,
-        )
+    elif stream.times.doubt:
+        logger.warning("%s: %s", topic.name, stream.times.doubt)
     elif options.point_times.reference is None and _recorded_too_early(stream, first):
         logger.warning(
             "%s: scans were recorded before their last points were measured, so their header may "

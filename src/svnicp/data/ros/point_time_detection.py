@@ -13,7 +13,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from svnicp.arrays import Integers
-from svnicp.data.ros.point_times import PointTimeOptions, PointTimes, Reference, Unit, to_ns
+from svnicp.data.ros.point_times import (
+    UNIT_NAMES,
+    PointTimeOptions,
+    PointTimes,
+    Reference,
+    Unit,
+    to_ns,
+)
 from svnicp.data.stamps import UNITS_NS, median_period_s
 
 TIME_FIELDS = (
@@ -37,6 +44,8 @@ POSSIBLE_SPAN = (0.005, 5.0)
 """Scan periods that are possible at all; a factor of 1000, so exactly one unit fits."""
 SAME_CLOCK_PERIODS = 2.0
 """How far a header may be from the times of its points, in scan periods, in the same clock."""
+MANY_PERIODS = 10.0
+"""From so many scan periods on, a span is told in periods rather than per cent."""
 RELATIVE_PERIODS = 1.5
 """Times no farther from zero than this many scan periods are relative to the header."""
 
@@ -76,20 +85,18 @@ def detect_point_times(
     if options.ignore or not spans.any():
         return None
     period_s = scan_period_s([sample.header_ns for sample in samples])
-    unit = options.unit or unit_of_span(float(np.median(spans[spans > 0.0])), period_s)
+    fitting = unit_of_span(float(np.median(spans[spans > 0.0])), period_s)
+    unit = options.unit or fitting
     shares = spans * UNITS_NS[unit] * 1e-9 / period_s
     # The times of single scans may be garbage; without them the fullest scan tells most.
     sound = (shares <= POSSIBLE_SPAN[1]) | (shares.min() > POSSIBLE_SPAN[1])
     share, span = shares[sound].max(), spans[sound].max()
     usable = [sample for sample, is_sound in zip(samples, sound, strict=True) if is_sound]
     convention = _convention(usable, unit, period_s, options.reference)
-    return replace(
-        convention,
-        field=field,
-        sure=PLAUSIBLE_SPAN[0] <= share <= PLAUSIBLE_SPAN[1],
-        evidence=f'field "{field}" spans {span:.6g}, {share:.0%} of the scan period '
-        f"of {period_s:.3g} s",
-    )
+    part = f"{share:.0%} of" if share < MANY_PERIODS else f"{share:.3g} times"
+    evidence = f'field "{field}" spans {span:.6g}, {part} the scan period of {period_s:.3g} s'
+    doubt = _doubt(options.unit, fitting, share, evidence)
+    return replace(convention, field=field, doubt=doubt, evidence=evidence)
 
 
 def scan_period_s(headers_ns: Sequence[int]) -> float:
@@ -105,6 +112,21 @@ def unit_of_span(span: float, period_s: float) -> Unit:
         if span * UNITS_NS[unit] * 1e-9 <= POSSIBLE_SPAN[1] * period_s:
             return unit
     return "ns"
+
+
+def _doubt(given: Unit | None, fitting: Unit, share: float, evidence: str) -> str:
+    """Return what is to be said of times that span a share of the scan period, if anything."""
+    low, high = PLAUSIBLE_SPAN if given is None else POSSIBLE_SPAN
+    if low <= share <= high:
+        return ""
+    unit = given or fitting
+    words = f"times of points are taken as {UNIT_NAMES[unit]}, but {evidence}"
+    if unit != fitting:
+        return (
+            f"{words}: they look like {UNIT_NAMES[fitting]}; use --point-time-unit {fitting}, "
+            "or leave it out."
+        )
+    return f"{words}; set --point-time-unit if that is wrong."
 
 
 def _convention(

@@ -62,8 +62,8 @@ class PointTimes:
     """Whether absolute times are of the header's clock; otherwise only their spacing is used."""
     shift_ns: int = 0
     """Added to relative times, for a header at the other end than their zero [ns]."""
-    sure: bool = True
-    """Whether the times span about one scan period, as those of a full scan do."""
+    doubt: str = ""
+    """What speaks against it and what to do, if the times do not span about one scan period."""
     evidence: str = ""
     """What this was told from."""
 
