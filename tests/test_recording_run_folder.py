@@ -214,6 +214,49 @@ def test_an_existing_run_is_safe(tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == NAMES | {"notes.txt"}
 
 
+def test_a_run_without_a_pose_makes_room(tmp_path):
+    """A run that ended before its first estimate is replaced without a word; other files stay."""
+    write_run(tmp_path, [], particles=True)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_run(tmp_path, [make_estimate(5)])
+    check_files(tmp_path, [5])
+    assert {file.name for file in tmp_path.iterdir()} == NAMES | {"notes.txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trajectory.tum", b"0 1 2 3 0 0 0 1\n"),
+        ("scans.csv", b"stamp_ns,mine\n1,2\n"),
+        ("odometry.mcap", b"another recording"),
+        ("particles.npz", b"other particles"),
+        ("imu_rate.tum", b"0 1 2 3 0 0 0 1\n"),
+        ("ground_truth.tum", b"0 1 2 3 0 0 0 1\n"),
+        ("map.ply", b"ply\n"),
+        ("state.npz", b"a state"),
+        ("report.html", b"a report"),
+        ("run.yaml", b"mine: 1\n"),
+    ],
+)
+def test_anything_in_a_run_without_a_pose_keeps_it(tmp_path, name, content):
+    """One file that such a run would not have left, and the folder is refused and left alone."""
+    write_run(tmp_path, [], particles=True)
+    (tmp_path / name).write_bytes(content)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(InputError, match="a run in this folder already"):
+        RunFolder.open(tmp_path, DESCRIPTION)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_run_that_goes_on_is_not_replaced(tmp_path):
+    """Before its first pose, a run that has not ended keeps its folder."""
+    run = RunFolder.open(tmp_path, DESCRIPTION)
+    with pytest.raises(InputError, match="a run in this folder already"):
+        RunFolder.open(tmp_path, DESCRIPTION)
+    run.close()
+    RunFolder.open(tmp_path, DESCRIPTION).close()
+
+
 def test_estimates_out_of_order_are_refused(tmp_path):
     """A stamp that does not increase is an error, and the files stay as they were."""
     with RunFolder.open(tmp_path, DESCRIPTION) as run:

@@ -121,12 +121,12 @@ class Session:
         with_map: bool,
         imu_rate: bool,
     ) -> "Session":
-        """Begin a run in a folder; a run that is there is replaced only if told to."""
+        """Begin a run in a folder; poses that are there are replaced only if told to."""
+        odometry = _odometry(inputs, description.seed)
         folder = RunFolder.open(
             path, description, overwrite=overwrite, particles=particles, imu_rate=imu_rate
         )
         whole = WholeMap.create(path, inputs.config.map) if with_map else None
-        odometry = _odometry(inputs, description.seed)
         return cls(odometry, Progress(), folder, whole, imu_rate=imu_rate)
 
     @classmethod

@@ -67,8 +67,9 @@ class WholeMap:
         return np.frombuffer(content, _POINT).reshape(-1, 3)
 
     def close(self) -> None:
-        """Turn the growing file into map.ply."""
-        write_ply(self._file.path.with_name(MAP), self.points())
+        """Turn the growing file into map.ply, if there is a point."""
+        if self.num_points:
+            write_ply(self._file.path.with_name(MAP), self.points())
         self._file.close()
         self._file.path.unlink()
 

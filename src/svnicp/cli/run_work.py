@@ -90,6 +90,8 @@ def perform(
     description = inputs.description(command, command_line)
     with stop_on_interrupt() as stop, _session(path, command, inputs, description, told) as session:
         session.listeners = listeners
+        if session.progress.num_scans == 0:
+            write_truth(path, inputs.truth)
         bar = RunProgress(told, inputs, command.max_scans, session.progress.num_scans)
         with bar:
             finished = session.go(inputs, bar, stop, command.max_scans, command.save_every)
@@ -147,12 +149,10 @@ def _session(
                 path, inputs, description, with_map=command.map, imu_rate=command.imu_rate
             )
         told.print(f"nothing to resume in {path}: starting from the beginning")
-    session = Session.start(
+    return Session.start(
         path, inputs, description, overwrite=command.overwrite or command.resume,
         particles=command.keep_particles, with_map=command.map, imu_rate=command.imu_rate,
     )  # fmt: skip
-    write_truth(path, inputs.truth)
-    return session
 
 
 def _compare(

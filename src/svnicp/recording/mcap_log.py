@@ -70,6 +70,16 @@ class McapLog:
         self._file.close()
 
 
+def has_steps(path: Path, topics: Sequence[Topic]) -> bool:
+    """Whether a file has anything in it, or is not one that this version would have started."""
+    start = records.preamble(topics)
+    with path.open("rb") as stream:
+        if stream.read(len(start)) != start:
+            return True
+        size = stream.seek(0, 2)
+        return _record_length(stream, len(start), size, records.CHUNK) is not None
+
+
 def _chunks(stream: BinaryIO, num_topics: int) -> Iterator[ChunkPlace]:
     """Yield the chunks from here to the end of the data, but not one that is cut off.
 

@@ -21,6 +21,7 @@ from svnicp.errors import DatasetError, InputError
 from svnicp.estimate import Estimate
 from svnicp.recording import particle_file, run_description
 from svnicp.recording.covariance_file import covariance_row
+from svnicp.recording.empty_run import ended_without_a_pose
 from svnicp.recording.growing_file import GrowingFile, end_of_lines
 from svnicp.recording.mcap_log import McapLog
 from svnicp.recording.mcap_records import Topic
@@ -91,7 +92,8 @@ class RunFolder:
         Raises
         ------
         InputError
-            If there is a run in the folder, or the folder cannot be written.
+            If there is a run in the folder that has a pose or still goes on, or the folder cannot
+            be written.
         """
         path = Path(path)
         _make_room(path, overwrite=overwrite)
@@ -207,7 +209,7 @@ def _make_room(path: Path, *, overwrite: bool) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
         taken = [path / name for name in ALL_NAMES if (path / name).exists()]
-        if taken and not overwrite:
+        if taken and not overwrite and not ended_without_a_pose(path, taken, _topics()):
             raise InputError(
                 f"{path}: there is a run in this folder already ({taken[0].name}); "
                 "choose another folder, or overwrite or resume the run (--overwrite, --resume)."
