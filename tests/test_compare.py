@@ -2,6 +2,7 @@
 """``svnicp compare`` as a user meets it: tables, pictures, rows that are kept, and its ends."""
 
 import csv
+import io
 import json
 import os
 import re
@@ -9,19 +10,23 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import peer_cases
 from odometry_cases import drive
 from svnicp.cli import __main__ as cli
 from svnicp.cli.compare import CompareCommand, contradictions
 from svnicp.cli.compare_inputs import USUAL, chosen_peers, contests, scene_of
+from svnicp.cli.compare_tables import show_rows
 from svnicp.peers import registry
 from svnicp.peers.picture import plane_of
+from svnicp.peers.row import Row
 from svnicp.recording import write_dataset
 from svnicp.simulation.scenarios import SCENARIOS
 
@@ -143,6 +148,25 @@ def test_the_tables_agree(compared):
     assert document["versions"]["svnicp"] in text
     line = next(line for line in text.splitlines() if line.startswith("| svnicp-lo |"))
     assert f" {rows_of(compared)['svnicp-lo']['ape_m']:.3f} |" in line
+
+
+def test_tables_fit_eighty_columns():
+    """With long names and large figures the lines stay within 80, and no figure is cut."""
+    row = Row(
+        dataset="drive", method="svnicp-lio", configuration="deskewed", uses_imu=True, version="1",
+        status="ok", num_scans=600, num_poses=600, path_m=2750.0, ape_m=1281.0, ape_deg=90.0,
+        rpe_m=1.2437, rpe_deg=12.345, end_m=2766.0, end_share=1.0063, mean_s=0.1234, p95_s=1.2345,
+        peak_bytes=1_198_000_000, sigma_end_m=117.4, anees_step=13.91, anees=123.45,
+        coverage=(1.0, 1.0, 1.0),
+    )  # fmt: skip
+    printed = io.StringIO()
+    console = Console(file=printed, width=80, soft_wrap=True)
+    show_rows(console, [row, replace(row, method="small-gicp")])
+    text = printed.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    for figure in ("1281", "1243.7", "12.345", "100.63 %", "1234.5", "1198", "123.45", "100 %"):
+        assert figure in text
+    assert "(deskewed)" in text
 
 
 def test_there_is_a_picture_with_ellipses(compared):
