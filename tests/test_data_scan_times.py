@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from svnicp.data.folders.find_files import natural_key
 from svnicp.data.folders.scan_times import timed_files
-from svnicp.data.stamps import UNITS_NS, parse_date_ns, seconds_text, time_unit, to_ns
+from svnicp.data.stamps import (
+    UNITS_NS,
+    parse_date_ns,
+    parse_number,
+    seconds_text,
+    time_unit,
+    to_ns,
+)
 from svnicp.errors import DatasetError
 
 START_NS = 1_647_090_478_710_633_039
@@ -28,6 +35,13 @@ def touched(folder: Path, names: list[str]) -> list[Path]:
 def in_unit(stamp_ns: int, unit: str) -> str:
     """Write a stamp in a unit, without loss."""
     return f"{Decimal(stamp_ns) / UNITS_NS[unit]:f}"
+
+
+@pytest.mark.parametrize("text", ["1e2745918662", "-1e99999999999999999", "1e30", "inf", "nan", ""])
+def test_numbers_without_measure_are_none(text: str):
+    """Exponents that arithmetic cannot bear are no numbers of a recording, and no crash."""
+    assert parse_number(text) is None
+    assert parse_number("1e-99999999999999999") is not None
 
 
 @given(stamp_ns=st.integers(-(2**63) + 1, 2**63 - 1))

@@ -27,6 +27,9 @@ EPOCH_S = (9e8, 9e9)
 TOO_LATE_NS = 2**63
 """Nanoseconds from here on do not fit into 64 bits."""
 
+LARGEST = 10**30
+"""No number of a recording is as large as this."""
+
 SCAN_PERIOD_S = 0.1
 IMU_PERIOD_S = 0.005
 
@@ -57,7 +60,8 @@ def parse_number(text: str) -> Decimal | None:
         value = Decimal(text.strip())
     except InvalidOperation:
         return None
-    return value if value.is_finite() and abs(value) < 10**30 else None
+    # abs() would round, which overflows for exponents that only comparisons can bear.
+    return value if value.is_finite() and -LARGEST < value < LARGEST else None
 
 
 def parse_date_ns(text: str) -> int | None:
