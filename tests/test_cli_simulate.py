@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``svnicp scenarios`` and ``svnicp simulate``: what they print, write and refuse."""
 
+import json
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -29,6 +30,19 @@ def test_scenarios_lists_what_degrades_sensors_and_lengths(capsys, monkeypatch):
         "[GEODE]",
         "[plain]",
     ]
+
+
+def test_scenarios_lists_them_for_programs(capsys, tmp_path):
+    """With --json - there is nothing but JSON on stdout; a file can have it, too."""
+    assert scenarios.main(["room", "cave", "--json", "-"]) == 0
+    printed, said = capsys.readouterr()
+    rows = json.loads(printed)
+    assert [row["name"] for row in rows] == ["room", "cave"]
+    assert (rows[0]["lidar"], rows[0]["duration_s"]) == ("os1_64", 40.0)
+    assert "what degrades" in said
+    assert scenarios.main(["room", "cave", "--quiet", "--json", str(tmp_path / "list.json")]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert json.loads((tmp_path / "list.json").read_text()) == rows
 
 
 def test_scenarios_draws_the_maps_that_are_asked_for(capsys, tmp_path):

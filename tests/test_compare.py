@@ -75,7 +75,7 @@ def compared(recording, interrupted) -> Path:
         patch.setenv("PYTHONPATH", str(Path(peer_cases.__file__).parent))
         for name in ODD:
             patch.setitem(registry.PEERS, name, PEERS[name])
-        more = ("--with", ",".join(ODD), "--quiet")
+        more = ("--with", ",".join(ODD), "--quiet", "--json", str(interrupted[0] / "own.json"))
         assert cli.main(words(recording, interrupted[0], *more)) == 0
     return interrupted[0]
 
@@ -135,6 +135,7 @@ def test_the_tables_agree(compared):
     """Markdown, CSV and JSON have the same rows, with the command, versions and CPUs."""
     text = (compared / "compare.md").read_text()
     document = json.loads((compared / "compare.json").read_text())
+    assert json.loads((compared / "own.json").read_text()) == document
     with (compared / "compare.csv").open(newline="") as stream:
         table = {row["method"]: row for row in csv.DictReader(stream)}
     assert list(table) == [row["method"] for row in document["rows"]]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``svnicp demo`` as a new user meets it: a run, a table beside a peer, a report, a picture."""
 
+import json
 import re
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -40,7 +41,8 @@ def svnicp(*words: str) -> Told:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Told]:
     """Return the folder of a short demo and what it said."""
     folder = tmp_path_factory.mktemp("demo") / "new" / "demo"
-    return folder, svnicp("demo", "--out", str(folder), "--duration", "4.5")
+    words = ("demo", "--out", str(folder), "--duration", "4.5")
+    return folder, svnicp(*words, "--json", str(folder.parents[1] / "demo.json"))
 
 
 def row(out: str, name: str) -> str:
@@ -76,6 +78,17 @@ def test_the_demo_is_a_run_that_can_be_made_again(demo):
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert f"<pre><code>{line}" in report
     assert "LiDAR-inertial odometry" in report
+
+
+def test_the_demo_has_its_numbers_for_programs(demo):
+    """--json is that of the run: the same folder, number of scans and errors."""
+    folder, _ = demo
+    content = json.loads((folder.parents[1] / "demo.json").read_text())
+    found = read_series(folder).evaluation
+    assert found is not None
+    assert found.ape is not None
+    assert content["evaluation"]["ape"]["translation"]["rmse"] == found.ape.translation.rmse
+    assert (content["folder"], content["state"]) == (str(folder), "finished")
 
 
 def test_kiss_icp_is_beside_it_or_it_is_said_why_not(demo):

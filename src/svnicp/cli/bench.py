@@ -32,7 +32,8 @@ class BenchCommand:
     """What ``svnicp bench`` is asked to do."""
 
     json: Annotated[Path | None, option("FILE")] = None
-    """Write the numbers to this file; with --hour they are added to what is in it."""
+    """Write the numbers to this file; with --hour they are added to what is in it. - is standard
+    output, with nothing else on it."""
     page: Annotated[Path | None, option("FILE")] = None
     """Write them as a page in Markdown, its figure beside it; with nothing but --json, from that
     file if it exists."""
@@ -59,17 +60,20 @@ def main(words: Sequence[str]) -> int:
         raise UsageError(f"--scans must be at least {QUICK_SCANS}, and --minutes at least 1.")
     if command.redraw and (command.json is None or command.page is None):
         raise UsageError("--redraw makes --page of the numbers in --json; give both.")
+    from svnicp.cli.json_target import JsonTarget  # noqa: PLC0415
     from svnicp.cli.output_files import make_folder, write_text  # noqa: PLC0415
     from svnicp.studies.bench_page import page, tables  # noqa: PLC0415
 
-    numbers = _numbers(command, " ".join(["svnicp bench", *map(shlex.quote, words)]))
+    target = JsonTarget(None)
     if command.json is not None and not command.redraw:
         make_folder(command.json.parent)
-        write_text(command.json, json.dumps(numbers, indent=1) + "\n")
+        target = JsonTarget(str(command.json))
+    numbers = _numbers(command, " ".join(["svnicp bench", *map(shlex.quote, words)]))
+    target.write(json.dumps(numbers, indent=1) + "\n")
     if command.page is not None:
         make_folder(command.page.parent)
         write_text(command.page, page(numbers, command.page))
-    show.console(sys.stdout, quiet=command.quiet).print("\n".join(tables(numbers)))
+    show.console(target.words_to, quiet=command.quiet).print("\n".join(tables(numbers)))
     return 0
 
 

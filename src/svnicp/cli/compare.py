@@ -23,6 +23,7 @@ examples:
   svnicp compare long_corridor --duration 20 --out out/compare
   svnicp compare drive.mcap --with kiss-icp,genz-icp --out out/drive
   svnicp compare room street tunnel --with small-gicp --seed 3
+  svnicp compare room --with none --json - | jq .rows
 """
 
 
@@ -61,6 +62,8 @@ class CompareCommand(DataFlags):
     """Time for one method on one dataset; a minute and a second per scan if left out."""
     again: Annotated[bool, option()] = False
     """Compute rows again that are finished."""
+    json: Annotated[str | None, option("FILE")] = None
+    """Write the rows to this file, too; - is standard output, with nothing else on it."""
     quiet: Annotated[bool, option()] = False
     """Print nothing but errors and warnings."""
     debug: Annotated[bool, option()] = False

@@ -22,6 +22,7 @@ from svnicp.cli.compare import CompareCommand
 from svnicp.cli.compare_inputs import Contest, chosen_peers, contests
 from svnicp.cli.compare_progress import CompareProgress
 from svnicp.cli.compare_tables import show_rows
+from svnicp.cli.json_target import JsonTarget
 from svnicp.cli.output_files import make_folder, write_text
 from svnicp.cli.run_loop import Stop, stop_on_interrupt
 from svnicp.data.trajectory_files import write_tum
@@ -63,7 +64,7 @@ class Entry:
 def compare(command: CompareCommand, command_line: str) -> int:
     """Compare; returns the exit code."""
     require("evo", "peers", "A comparison")
-    told = show.console(sys.stderr, quiet=command.quiet)
+    told, target = show.console(sys.stderr, quiet=command.quiet), JsonTarget(command.json)
     peers = chosen_peers(command.peers)
     for peer in peers:
         if not peer.installed:
@@ -78,7 +79,8 @@ def compare(command: CompareCommand, command_line: str) -> int:
         except KeyboardInterrupt:
             told.print(f"interrupted; go on with: {command_line}", style="yellow")
             return exit_codes.INTERRUPTED
-    show_rows(show.console(sys.stdout, quiet=command.quiet), comparison.rows)
+    target.write(comparison.json())
+    show_rows(show.console(target.words_to, quiet=command.quiet), comparison.rows)
     told.print(f"\n{command.out}: {', '.join(comparison.files)}")
     failed = [row for row in comparison.rows if row.method in _OUR_NAMES and not _fine(row)]
     return exit_codes.NOT_OK if failed else 0
@@ -179,12 +181,16 @@ class Comparison:
         bar.on_row(row)
         return row
 
+    def json(self) -> str:
+        """All rows as a document."""
+        return json_text(self.rows, self._origin)
+
     def _write_tables(self) -> None:
         """Write all tables anew."""
         texts = {
             "compare.md": markdown(self.rows, self._origin),
             "compare.csv": csv_text(self.rows),
-            "compare.json": json_text(self.rows, self._origin),
+            "compare.json": self.json(),
         }
         for name, text in texts.items():
             write_text(self._command.out / name, text)

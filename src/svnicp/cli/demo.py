@@ -38,6 +38,8 @@ class DemoCommand:
     """Replace a run that is in the folder."""
     resume: Annotated[bool, option()] = False
     """Go on with a demo that was interrupted."""
+    json: Annotated[str | None, option("FILE")] = None
+    """Write what `svnicp run --json` would; - is standard output, with nothing else on it."""
     quiet: Annotated[bool, option()] = False
     """Print only where the report is."""
     debug: Annotated[bool, option()] = False

@@ -15,13 +15,14 @@ from svnicp.cli import exit_codes, show
 from svnicp.cli.demo import SCENARIO, DemoCommand
 from svnicp.cli.demo_peer import peer_row
 from svnicp.cli.demo_table import demo_table
+from svnicp.cli.json_target import JsonTarget
 from svnicp.cli.output_files import write_text
 from svnicp.cli.progress import patience
 from svnicp.cli.report import opener
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_inputs import run_inputs
 from svnicp.cli.run_summary import summarise
-from svnicp.cli.run_work import exit_code, nothing_to_show, perform
+from svnicp.cli.run_work import document, exit_code, nothing_to_show, perform
 from svnicp.evaluation import read_run
 from svnicp.extras import require
 from svnicp.peers.row import Row
@@ -34,7 +35,7 @@ from svnicp.report.timing_section import total_seconds, usual_scans
 
 def run(command: DemoCommand, command_line: str) -> int:
     """Simulate, run, compare, print and write; returns the exit code."""
-    plotly = plotly_script()
+    plotly, target = plotly_script(), JsonTarget(command.json)
     require("evo", "report", "The demo")
     told = show.console(sys.stderr, quiet=command.quiet)
     running, line = run_command(command)
@@ -51,9 +52,13 @@ def run(command: DemoCommand, command_line: str) -> int:
     with patience(told, "writing the report"):
         series = read_series(ran.path)
         write_text(ran.path / REPORT, page(series, plotly))
-    _print(show.console(sys.stdout, quiet=command.quiet), series, beside)
-    print(f"look at it with: {opener()} {shlex.quote(str(ran.path / REPORT))}")
-    return exit_code(ran, summarise(read_run(ran.path)), told)
+    ours = summarise(read_run(ran.path), ran.slowed_ns)
+    if target.wanted:
+        target.write(document(ran.path, ours, series.evaluation))
+    _print(show.console(target.words_to, quiet=command.quiet), series, beside)
+    look = f"look at it with: {opener()} {shlex.quote(str(ran.path / REPORT))}"
+    print(look, file=target.words_to)
+    return exit_code(ran, ours, told)
 
 
 def run_command(command: DemoCommand) -> tuple[RunCommand, str]:

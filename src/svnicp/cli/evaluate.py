@@ -2,7 +2,6 @@
 """``svnicp evaluate``: a run against the truth: errors by evo, and whether its sigmas hold."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -50,14 +49,12 @@ def _run(command: EvaluateCommand) -> int:
     """Read, compare, write and print."""
     from svnicp.cli import show  # noqa: PLC0415
     from svnicp.cli.evaluate_tables import show_evaluation  # noqa: PLC0415
-    from svnicp.cli.output_files import check_writable, write_text  # noqa: PLC0415
+    from svnicp.cli.json_target import JsonTarget  # noqa: PLC0415
     from svnicp.data.trajectory_files import read_trajectory  # noqa: PLC0415
     from svnicp.evaluation import evaluate, read_run  # noqa: PLC0415
     from svnicp.evaluation.truth_file import read_truth  # noqa: PLC0415
 
-    to_stdout = command.json == "-"
-    if command.json is not None and not to_stdout:
-        check_writable(Path(command.json))
+    target = JsonTarget(command.json)
     record = read_run(command.run)
     if command.ground_truth is not None:
         evaluation = evaluate(record, read_trajectory(command.ground_truth))
@@ -66,11 +63,8 @@ def _run(command: EvaluateCommand) -> int:
         if truth is None:
             raise UsageError(f"{command.run} has no ground truth with it; give --ground-truth.")
         evaluation = evaluate(record, truth.trajectory, truth.T_body_truth)
-    if command.json is not None:
+    if target.wanted:
         content = {"svnicp": __version__, "run": str(command.run), **asdict(evaluation)}
-        text = json.dumps(content, allow_nan=False, indent=1) + "\n"
-        sys.stdout.write(text) if to_stdout else write_text(Path(command.json), text)
-    show_evaluation(
-        show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet), evaluation
-    )
+        target.write(json.dumps(content, allow_nan=False, indent=1) + "\n")
+    show_evaluation(show.console(target.words_to, quiet=command.quiet), evaluation)
     return 0

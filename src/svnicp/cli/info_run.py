@@ -2,7 +2,6 @@
 """The work of ``svnicp info``: open a recording, look at it, and say what was understood."""
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from rich.table import Table
 from svnicp import __version__
 from svnicp.cli import show
 from svnicp.cli.info import InfoCommand
-from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.json_target import JsonTarget
 from svnicp.data.dataset import Dataset, DatasetInfo, Finding
 from svnicp.data.measurements import Scan
 from svnicp.errors import DatasetError
@@ -22,21 +21,15 @@ from svnicp.simulation.scenarios import SCENARIOS
 
 def run(command: InfoCommand) -> int:
     """Look at the recording, write and print; returns the exit code."""
-    to_stdout = command.json == "-"
-    if command.json is not None and not to_stdout:
-        check_writable(Path(command.json))
+    target = JsonTarget(command.json)
     _refuse_scenarios(command)
     dataset = command.open()
     info = dataset.info()
     first = next(dataset.scans(), None)
-    if command.json is not None:
+    if target.wanted:
         content = document([str(path) for path in command.data], dataset, info, first)
-        text = json.dumps(content, indent=1) + "\n"
-        if to_stdout:
-            sys.stdout.write(text)
-        else:
-            write_text(Path(command.json), text)
-    console = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
+        target.write(json.dumps(content, indent=1) + "\n")
+    console = show.console(target.words_to, quiet=command.quiet)
     console.print(f"{dataset.name}: {info.kind}", style="bold")
     console.print(overview(dataset, info, first))
     console.print()

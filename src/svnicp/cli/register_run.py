@@ -7,13 +7,12 @@ result says that it is not to be used, so that scripts notice.
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
 from svnicp.cli import show
 from svnicp.cli.exit_codes import NOT_OK
-from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.json_target import JsonTarget
 from svnicp.cli.parameters import preset_or_file, with_changes
 from svnicp.cli.progress import patience
 from svnicp.cli.register import RegisterCommand
@@ -27,9 +26,7 @@ from svnicp.registration import register
 
 def run(command: RegisterCommand) -> int:
     """Read, register, write and print; returns the exit code."""
-    to_stdout = command.json == "-"
-    if command.json is not None and not to_stdout:
-        check_writable(Path(command.json))
+    json_target = JsonTarget(command.json)
     config = with_changes(preset_or_file(command.preset, command.config), command.set)
     guess, prior = guessed_pose(command), prior_covariance(command.prior_std)
     columns = KITTI_COLUMNS if command.bin_columns is None else command.bin_columns
@@ -48,16 +45,12 @@ def run(command: RegisterCommand) -> int:
             rng=np.random.default_rng(command.seed),
         )  # fmt: skip
     seconds = time.perf_counter() - began - compiler.seconds
-    if command.json is not None:
+    if json_target.wanted:
         inputs = Inputs(
             str(command.source), str(command.target), len(source), len(target), guess, prior,
             command.seed,
         )  # fmt: skip
-        text = document(result, inputs, config, seconds)
-        if to_stdout:
-            sys.stdout.write(text)
-        else:
-            write_text(Path(command.json), text)
-    console = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
+        json_target.write(document(result, inputs, config, seconds))
+    console = show.console(json_target.words_to, quiet=command.quiet)
     show.registration(console, result, seconds, compiler.seconds)
     return 0 if result.status.ok else NOT_OK

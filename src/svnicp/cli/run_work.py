@@ -17,7 +17,7 @@ from rich.console import Console
 from svnicp import __version__
 from svnicp.cli import exit_codes, show
 from svnicp.cli.evaluate_tables import show_evaluation
-from svnicp.cli.output_files import check_writable, write_text
+from svnicp.cli.json_target import JsonTarget
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_folder_state import can_go_on
 from svnicp.cli.run_inputs import RunInputs, default_folder, run_inputs
@@ -50,8 +50,7 @@ class Ran:
 
 def run(command: RunCommand, command_line: str) -> int:
     """Run odometry over the data; returns the exit code."""
-    if command.json is not None and command.json != "-":
-        check_writable(Path(command.json))
+    target = JsonTarget(command.json)
     told = show.console(sys.stderr, quiet=command.quiet)
     inputs = run_inputs(command)
     with viewing(command, inputs, told) as listeners:
@@ -60,21 +59,21 @@ def run(command: RunCommand, command_line: str) -> int:
             told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
         if ran.num_estimates == 0:
             return nothing_to_show(inputs, ran)
-        return _tell(command, inputs, ran, told)
+        return _tell(command, inputs, ran, told, target)
 
 
-def _tell(command: RunCommand, inputs: RunInputs, ran: Ran, told: Console) -> int:
+def _tell(
+    command: RunCommand, inputs: RunInputs, ran: Ran, told: Console, target: JsonTarget
+) -> int:
     """Sum up a run, compare it with the truth, and write what was asked for."""
-    to_stdout = command.json == "-"
     record = read_run(ran.path)
     summary = summarise(record, ran.slowed_ns)
-    out = show.console(sys.stderr if to_stdout else sys.stdout, quiet=command.quiet)
+    out = show.console(target.words_to, quiet=command.quiet)
     out.print(summary_table(summary, inputs.imu_words, ran.voxel_size_m, ran.compile_s))
     evaluation = _compare(inputs, record, out, told)
     out.print(f"\n{ran.path}: {', '.join(sorted(_files(ran.path)))}", soft_wrap=False)
-    if command.json is not None:
-        text = document(ran.path, summary, evaluation)
-        sys.stdout.write(text) if to_stdout else write_text(Path(command.json), text)
+    if target.wanted:
+        target.write(document(ran.path, summary, evaluation))
     return exit_code(ran, summary, told)
 
 

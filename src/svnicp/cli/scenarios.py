@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """``svnicp scenarios``: the simulated scenarios as a table, and a map of each."""
 
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from svnicp.cli import show
 from svnicp.cli.arguments import UsageError, option, parse
+from svnicp.cli.json_target import JsonTarget
 
 if TYPE_CHECKING:
     from svnicp.simulation.scenarios import Scenario
@@ -24,6 +26,7 @@ which sensors, and how long a run is (the short one, and the full one as in the 
 examples:
   svnicp scenarios
   svnicp scenarios long_corridor cave --picture out/maps
+  svnicp scenarios --json - | jq .[].name
 """
 
 ONE_LINE = 110
@@ -42,6 +45,10 @@ class ScenariosCommand:
     """Draw the full runs instead of the short ones."""
     seed: Annotated[int, option("N")] = 0
     """Seed of the worlds that are drawn."""
+    json: Annotated[str | None, option("FILE")] = None
+    """Write the list to this file; - is standard output, with nothing else on it."""
+    quiet: Annotated[bool, option()] = False
+    """Print only the pictures that were drawn."""
     debug: Annotated[bool, option()] = False
     """Show the traceback of an error."""
 
@@ -54,12 +61,31 @@ def main(words: Sequence[str]) -> int:
     from svnicp.simulation.scenarios import SCENARIOS, scenario  # noqa: PLC0415
 
     chosen = [scenario(name) for name in command.names or SCENARIOS]
-    console = show.console(sys.stdout)
+    target = JsonTarget(command.json)
+    target.write(json.dumps([_plain(one) for one in chosen], indent=1) + "\n")
+    console = show.console(target.words_to, quiet=command.quiet)
     console.print(_table(chosen, narrow=console.width < ONE_LINE))
     if command.picture is not None:
         console.print()
-        _draw(command.picture, command, chosen)
+        for path in _draw(command.picture, command, chosen):
+            print(path, file=target.words_to)
     return 0
+
+
+def _plain(scenario: "Scenario") -> dict[str, object]:
+    """Return a scenario as plain values."""
+    return {
+        "name": scenario.name,
+        "suite": scenario.suite,
+        "degrades": scenario.degrades,
+        "platform": scenario.platform.name,
+        "lidar": scenario.sensor,
+        "imu": scenario.imu,
+        "duration_s": scenario.duration_s,
+        "length_m": scenario.length_m,
+        "full_duration_s": scenario.full_duration_s,
+        "full_length_m": scenario.full_length_m,
+    }
 
 
 def _table(scenarios: list["Scenario"], *, narrow: bool) -> Table:
@@ -83,16 +109,16 @@ def _table(scenarios: list["Scenario"], *, narrow: bool) -> Table:
     return table
 
 
-def _draw(folder: Path, command: ScenariosCommand, chosen: list["Scenario"]) -> None:
-    """Write a map of each chosen scenario into a folder."""
+def _draw(folder: Path, command: ScenariosCommand, chosen: list["Scenario"]) -> Iterator[Path]:
+    """Write a map of each chosen scenario into a folder; yields the files."""
     from svnicp.cli.output_files import make_folder, write_text  # noqa: PLC0415
     from svnicp.cli.progress import patience  # noqa: PLC0415
     from svnicp.simulation.picture import picture  # noqa: PLC0415
     from svnicp.simulation.simulate import stage  # noqa: PLC0415
 
     make_folder(folder)
-    with patience(show.console(sys.stderr), "drawing"):
+    with patience(show.console(sys.stderr, quiet=command.quiet), "drawing"):
         for one in chosen:
             path = folder / f"{one.name}.svg"
             write_text(path, picture(stage(one.name, command.seed, full=command.full)))
-            print(path)
+            yield path
