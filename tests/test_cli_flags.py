@@ -67,6 +67,13 @@ def test_simulate_says_how_to_overwrite_and_which_formats_there_are(tmp_path, ca
         assert name in described
 
 
+def test_what_is_missing_is_said_even_beside_a_misspelt_option(capsys):
+    """One sentence names the argument and the option that was meant."""
+    assert cli.main(["register", "a.ply", "--quite"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("svnicp: error: give TARGET; perhaps you meant: --quiet; see ")
+
+
 def test_scenarios_do_not_need_a_name(capsys):
     """The usage shows that names may be left out."""
     with pytest.raises(SystemExit):

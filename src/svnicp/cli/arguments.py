@@ -22,6 +22,7 @@ SixNumbers: TypeAlias = tuple[float, float, float, float, float, float]
 
 Command = TypeVar("Command")
 
+_MISSING_VALUE = re.compile(r"missing value for argument '(\w+)'")
 _SETTING = re.compile(r"[A-Za-z_]+(\.[A-Za-z_]+)*=")
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│┃┏┓┗┛", ""))
 _RULE = re.compile(r"^[\s─━-]{8,}$", re.MULTILINE)
@@ -107,6 +108,8 @@ def _sentence(boxed: str) -> str:
 
 def _what_is_missing(command: type, said: str) -> str:
     """Return a complaint about missing arguments with their names only: the help has the rest."""
+    if one := _MISSING_VALUE.match(said):
+        return f"give {one[1].upper()}"
     if not said.startswith("missing from"):
         return said
     required = (f"{one.flag} {one.metavar}".strip() for one in interface(command) if one.required)
