@@ -207,6 +207,16 @@ def test_a_missing_peer_is_one_line_with_the_command(recording, compared, monkey
     assert captured.out.isascii()
 
 
+def test_where_no_peer_is_installed_it_is_said(recording, compared, monkeypatch, capsys):
+    """In a fresh environment ours are alone, and one line says how to get the others."""
+    for name in USUAL:
+        monkeypatch.setitem(registry.PEERS, name, PEERS["absent"])
+    assert cli.main(words(recording, compared)) == 0
+    captured = capsys.readouterr()
+    assert 'no other odometry is installed: pip install "svnicp[peers]"' in captured.err
+    assert "svnicp-lio" in captured.out
+
+
 def test_unknown_names_are_refused(capsys):
     """A misspelt peer or scenario is one sentence with what may be meant."""
     assert cli.main(["compare", "room", "--with", "kissicp"]) == 2

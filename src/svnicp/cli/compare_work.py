@@ -69,6 +69,8 @@ def compare(command: CompareCommand, command_line: str) -> int:
     for peer in peers:
         if not peer.installed:
             told.print(f"{peer.name} is not installed: {peer.install_command}", style="yellow")
+    if not peers and command.peers is None:
+        told.print('no other odometry is installed: pip install "svnicp[peers]"', style="yellow")
     all_contests = contests(command)
     make_folder(command.out)
     comparison = Comparison(command, command_line, [*OURS, *peers], told)
