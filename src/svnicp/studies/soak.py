@@ -31,8 +31,9 @@ def soak(
     tell: Callable[[str], None],
     columns: int = COLUMNS,
     config: Config | None = None,
+    minute_s: float = 60.0,
 ) -> list[dict[str, float]]:
-    """Drive for so many simulated minutes; one row per minute.
+    """Drive for so many simulated minutes, which may be shorter; one row per minute.
 
     Each has the mean and 95th percentile of the time per scan [ms], the resident memory of the
     process and the memory of the map at its end [MB].
@@ -42,7 +43,7 @@ def soak(
     rows = []
     for minute in range(minutes):
         seconds = []
-        for _ in range(60 * SCANS_PER_S):
+        for _ in range(round(minute_s * SCANS_PER_S)):
             estimate = odometry.process(next(laps))
             if estimate is not None:
                 seconds.append(sum(estimate.timing_s.values()))
