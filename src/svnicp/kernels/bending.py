@@ -8,10 +8,13 @@ its arrivals. The sums of all products of its terms are power sums, of which the
 import numpy as np
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.small import padded
 
-TERMS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3))
+TERMS = np.array(
+    [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3)]
+)
 """Powers of width and length of each term, the plane's three first."""
-NUM_TERMS, NUM_QUADRATIC, DEGREES = len(TERMS), 6, 7
+NUM_TERMS, NUM_QUADRATIC, DEGREES, HEIGHT_DEGREES = len(TERMS), 6, 7, 4
 WIDTH_SQUARED = 3
 """Index of the term w²."""
 NOISY_CURVATURE = 2.5
@@ -25,10 +28,9 @@ def bending(cells, radius, series, work):
     The third number is the share of w² that is its own: little where cells lie along two lines, as
     two rings of a scan do, which are a plane whatever surface they are on.
 
-    ``cells`` (n, 4): height, width, length, count of every cell; ``series`` (4, >= n) and
-    ``work`` (3, 10, 10) are scratch memory. Terms beyond the plane explain
-    one noise variance each when there is nothing but noise, and much more on an edge or a curved
-    surface. A fold bends across itself and not along: terms that change the slope along the width
+    ``cells`` (n, 4): height, width, length, count of every cell; ``series`` (5, >= padded(n)) and
+    ``work`` (3, 10, 10) are scratch memory. Terms beyond the plane explain one noise variance each
+    when there is nothing but noise, and much more on an edge or a curved surface. A fold bends across itself and not along: terms that change the slope along the width
     (w², w³, w v²) and along the length (v², v³, w² v) are kept apart. Smooth terms, because noise
     across the surface decides which of two cells behind each other an arrival falls into: their
     difference is no lack of fit.
@@ -37,10 +39,9 @@ def bending(cells, radius, series, work):
     _power_sums(cells, radius, series, powers, heights)
     told = 0.0
     for i in range(NUM_TERMS):
-        a, b = TERMS[i]
+        a, b = TERMS[i, 0], TERMS[i, 1]
         for j in range(i + 1):
-            c, d = TERMS[j]
-            total = powers[a + c, b + d]
+            total = powers[a + TERMS[j, 0], b + TERMS[j, 1]]
             value = total
             for k in range(j):
                 value -= lower[i, k] * lower[j, k]
@@ -95,21 +96,28 @@ def curved_tilt(work, radius, scatter, count):
 def _power_sums(cells, radius, series, powers, heights):
     """Σ count w^a v^b for a + b <= 6, and Σ count height w^a v^b for a + b <= 3.
 
-    One term at a time over all cells: such loops become vector instructions.
+    One term at a time over all cells, and zeros after them: such loops become vector instructions.
     """
     num_cells, scale = len(cells), 1.0 / radius
-    length, of_width, term = series[0, :num_cells], series[1, :num_cells], series[2, :num_cells]
-    height = series[3, :num_cells]
+    size = padded(num_cells)
+    length, width, height = series[0, :size], series[1, :size], series[2, :size]
+    of_width, term = series[3, :size], series[4, :size]
     for n in range(num_cells):
-        length[n], of_width[n], height[n] = cells[n, 2] * scale, cells[n, 3], cells[n, 0]
+        height[n], width[n], length[n] = cells[n, 0], cells[n, 1] * scale, cells[n, 2] * scale
+        of_width[n] = cells[n, 3]
+    for n in range(num_cells, size):
+        height[n] = width[n] = length[n] = of_width[n] = 0.0
     for a in range(DEGREES):
-        for n in range(num_cells):
+        for n in range(size):
             term[n] = of_width[n]
-            of_width[n] *= cells[n, 1] * scale
+            of_width[n] *= width[n]
         for b in range(DEGREES - a):
             total, lifted = 0.0, 0.0
-            for n in range(num_cells):
+            if a + b < HEIGHT_DEGREES:
+                for n in range(size):
+                    lifted += term[n] * height[n]
+                heights[a, b] = lifted
+            for n in range(size):
                 total += term[n]
-                lifted += term[n] * height[n]
                 term[n] *= length[n]
-            powers[a, b], heights[a, b] = total, lifted
+            powers[a, b] = total

@@ -13,6 +13,8 @@ from svnicp.kernels.voxel_arrays import EMPTY, hash_slot
 
 MOST_CELLS = 256
 """A patch takes at most this many cells."""
+MOST_SOURCES = MOST_CELLS + 128
+"""With room for those of one more voxel, of which the last one would not be taken."""
 
 X, Y, Z, COUNT = 0, 1, 2, 3
 """Columns of a patch's cells: mean relative to the patch's centre, number of arrivals."""
@@ -22,7 +24,7 @@ X, Y, Z, COUNT = 0, 1, 2, 3
 def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
     """Fill in the cells within reach of a stored point; returns their number.
 
-    ``cells`` (MOST_CELLS, 4) gets their means and counts, ``sources`` (MOST_CELLS, 2) the
+    ``cells`` (MOST_CELLS, 4) gets their means and counts, ``sources`` (MOST_SOURCES, 2) the
     record of their moments and which of the 27 voxels around it is in.
     """
     ox, oy, oz = voxels.offsets[record]
@@ -44,21 +46,23 @@ def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
             other = np.int64(voxels.table[position])
             if other == EMPTY:
                 continue
-        first = np.int64(voxels.starts[other])
+        before, first = num_cells, np.int64(voxels.starts[other])
+        # Written in any case and counted if it is near: a branch is guessed wrong half of the time.
         for cell in range(first, first + voxels.counts[other]):
             dx = voxels.offsets[cell, 0] + x
             dy = voxels.offsets[cell, 1] + y
             dz = voxels.offsets[cell, 2] + z
-            if dx * dx + dy * dy + dz * dz > reach * reach or num_cells == MOST_CELLS:
-                continue
-            count = np.float64(voxels.moments[cell, 0])
-            share = 1.0 / count
-            cells[num_cells, X] = voxels.moments[cell, 1] * share + x
-            cells[num_cells, Y] = voxels.moments[cell, 2] * share + y
-            cells[num_cells, Z] = voxels.moments[cell, 3] * share + z
-            cells[num_cells, COUNT] = count
             sources[num_cells, 0], sources[num_cells, 1] = cell, neighbour
-            num_cells += 1
+            num_cells += np.int64(dx * dx + dy * dy + dz * dz <= reach * reach)
+        num_cells = min(num_cells, MOST_CELLS)
+        for n in range(before, num_cells):
+            moments = voxels.moments[sources[n, 0]]
+            count = np.float64(moments[0])
+            share = 1.0 / count
+            cells[n, X] = moments[1] * share + x
+            cells[n, Y] = moments[2] * share + y
+            cells[n, Z] = moments[3] * share + z
+            cells[n, COUNT] = count
     return num_cells
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from svnicp.kernels.bending import bending, curved_tilt
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
-from svnicp.kernels.patches import COUNT, MOST_CELLS, X, Y, Z, collect, summed
+from svnicp.kernels.patches import COUNT, MOST_CELLS, MOST_SOURCES, X, Y, Z, collect, summed
 from svnicp.kernels.threads import share
 
 UNKNOWN, PLANAR, ROUGH = 0.0, 1.0, 2.0
@@ -75,9 +75,9 @@ def fit_some(begin, end, voxels, voxel_size, stored, radius, limits):
 def _scratch():
     """Memory for one patch, taken once for many fits: allocation is as dear as an eigenvalue."""
     return Scratch(
-        np.empty((MOST_CELLS, 4)), np.empty((MOST_CELLS, 2), dtype=np.int64),
+        np.empty((MOST_CELLS, 4)), np.empty((MOST_SOURCES, 2), dtype=np.int64),
         np.empty(MOST_CELLS, dtype=np.bool_), np.empty(10), np.empty(3), np.empty((3, 3)),
-        np.empty((4, MOST_CELLS)), np.empty((3, 10, 10)),
+        np.empty((5, MOST_CELLS)), np.empty((3, 10, 10)),
     )  # fmt: skip
 
 

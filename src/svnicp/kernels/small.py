@@ -9,6 +9,16 @@ import numpy as np
 from svnicp.kernels.njit import njit
 
 
+LANES = 16
+"""Numbers that a vectorised sum takes at once; what is left over it takes one by one."""
+
+
+@njit(inlined=True)
+def padded(count):
+    """Length of a series with zeros after it, so that a sum over it leaves nothing over."""
+    return (count + LANES - 1) // LANES * LANES
+
+
 @njit()
 def product(a, b):
     """Matrix product a b."""
