@@ -10,9 +10,7 @@ import numpy as np
 from svnicp.kernels.njit import njit
 from svnicp.kernels.small import padded
 
-TERMS = np.array(
-    [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3)]
-)
+TERMS = np.array([(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0), (2, 1), (1, 2), (0, 3)])
 """Powers of width and length of each term, the plane's three first."""
 NUM_TERMS, NUM_QUADRATIC, DEGREES, HEIGHT_DEGREES = len(TERMS), 6, 7, 4
 WIDTH_SQUARED = 3
@@ -30,10 +28,11 @@ def bending(cells, radius, series, work):
 
     ``cells`` (n, 4): height, width, length, count of every cell; ``series`` (5, >= padded(n)) and
     ``work`` (3, 10, 10) are scratch memory. Terms beyond the plane explain one noise variance each
-    when there is nothing but noise, and much more on an edge or a curved surface. A fold bends across itself and not along: terms that change the slope along the width
-    (w², w³, w v²) and along the length (v², v³, w² v) are kept apart. Smooth terms, because noise
-    across the surface decides which of two cells behind each other an arrival falls into: their
-    difference is no lack of fit.
+    when there is nothing but noise, and much more on an edge or a curved surface. A fold bends
+    across itself and not along: terms that change the slope along the width (w², w³, w v²) and
+    along the length (v², v³, w² v) are kept apart. Smooth terms, because noise across the surface
+    decides which of two cells behind each other an arrival falls into: their difference is no lack
+    of fit.
     """
     powers, heights, lower, solution = work[0], work[1], work[2], work[0, 9]
     _power_sums(cells, radius, series, powers, heights)

@@ -8,7 +8,6 @@ import numpy as np
 
 from svnicp.kernels.njit import njit
 
-
 LANES = 16
 """Numbers that a vectorised sum takes at once; what is left over it takes one by one."""
 
