@@ -20,7 +20,7 @@ X, Y, Z, COUNT = 0, 1, 2, 3
 """Columns of a patch's cells: mean relative to the patch's centre, number of arrivals."""
 
 
-@njit()
+@njit(inlined=True)
 def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
     """Fill in the cells within reach of a stored point; returns their number.
 
@@ -66,7 +66,7 @@ def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
     return num_cells
 
 
-@njit()
+@njit(inlined=True)
 def summed(voxels, voxel_size, sources, keep, totals):
     """Moments (10,) of the kept cells about the centre of the patch's own voxel, into totals."""
     totals[:] = 0.0

@@ -81,7 +81,7 @@ def _scratch():
     )  # fmt: skip
 
 
-@njit()
+@njit(inlined=True)
 def _fit(voxels, voxel_size, voxel, record, radius, limits, scratch):
     """Fit the patch of one stored point twice and write its plane record; False if too few cells.
 
@@ -160,7 +160,7 @@ def _turn(cells, keep, mean, centre, vectors):
     return used
 
 
-@njit()
+@njit(inlined=True)
 def _write(plane, cells, mean, radius, limits, scratch):
     """Judge a fitted patch and write its record; cells (n, 4) as ``_turn`` leaves them."""
     count, values, vectors = scratch.totals[0], scratch.values, scratch.vectors

@@ -70,13 +70,13 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
     return leaders[:num_leaders], followers[:num_followers]
 
 
-@njit()
+@njit(inlined=True)
 def _record(voxels, stored):
     """Where a stored point is in the pool."""
     return voxels.starts[stored // voxels.cap] + stored % voxels.cap
 
 
-@njit()
+@njit(inlined=True)
 def _claim(voxels, record, limits, epoch):
     """Whether this plane is due; if so, it counts as fitted now, though not (yet) as a plane."""
     plane = voxels.planes[record]
@@ -93,7 +93,7 @@ def _fresh(plane, own, limits, epoch):
     return own <= limits[4] * plane[OWN_COUNT] and epoch - plane[EPOCH] < limits[5]
 
 
-@njit()
+@njit(inlined=True)
 def _leader(voxels, stored, block, limits, epoch):
     """Leader of a block: one with a fresh plane, or claimed in this very call; otherwise EMPTY."""
     cap = voxels.cap
@@ -109,7 +109,7 @@ def _leader(voxels, stored, block, limits, epoch):
     return EMPTY
 
 
-@njit()
+@njit(inlined=True)
 def _block(voxels, stored, voxel_size, blocks):
     """Block of a stored point, from its offset to the voxel's centre."""
     number, record = 0, _record(voxels, stored)

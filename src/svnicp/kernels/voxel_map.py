@@ -197,7 +197,7 @@ def nearest_of_some(begin, end, voxels, voxel_size, queries, max_distance, indic
         _nearest_of(voxels, voxel_size, queries[n], max_distance, indices[n], squared[n])
 
 
-@njit()
+@njit(inlined=True)
 def _nearest_of(voxels, voxel_size, query, max_distance, indices, squared):
     """Search shells of voxels outwards until no nearer stored point can exist."""
     limit = max_distance * max_distance
@@ -210,42 +210,46 @@ def _nearest_of(voxels, voxel_size, query, max_distance, indices, squared):
         if shell > 0 and squared[last] <= reached * reached:
             return
         for i in range(x - shell, x + shell + 1):
+            apart_x = _gap_squared(query[0], i, voxel_size)
+            if apart_x > min(limit, squared[last]):
+                continue
             for j in range(y - shell, y + shell + 1):
+                apart_xy = apart_x + _gap_squared(query[1], j, voxel_size)
+                if apart_xy > min(limit, squared[last]):
+                    continue
                 inside = abs(i - x) != shell and abs(j - y) != shell
                 step = 2 * shell if inside and shell > 0 else 1
                 for k in range(z - shell, z + shell + 1, step):
-                    bound = min(limit, squared[last])
-                    if _box_distance(query, i, j, k, voxel_size) <= bound:
+                    apart = apart_xy + _gap_squared(query[2], k, voxel_size)
+                    if apart <= min(limit, squared[last]):
                         _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared)
 
 
-@njit()
-def _box_distance(query, i, j, k, voxel_size):
-    """Squared distance from the query to voxel (i, j, k)."""
-    half = 0.5 * voxel_size
-    ex = max(0.0, abs(query[0] - (i + 0.5) * voxel_size) - half)
-    ey = max(0.0, abs(query[1] - (j + 0.5) * voxel_size) - half)
-    ez = max(0.0, abs(query[2] - (k + 0.5) * voxel_size) - half)
-    return ex * ex + ey * ey + ez * ez
+@njit(inlined=True)
+def _gap_squared(coordinate, number, voxel_size):
+    """Squared distance along one axis from a coordinate to the voxels of this number."""
+    gap = max(0.0, abs(coordinate - (number + 0.5) * voxel_size) - 0.5 * voxel_size)
+    return gap * gap
 
 
-@njit()
+@njit(inlined=True)
 def _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared):
     """Merge the stored points of one voxel into the sorted short list."""
-    voxel = voxels.table[hash_slot(voxels.table, voxels.keys, i, j, k)]
+    voxel = np.int64(voxels.table[hash_slot(voxels.table, voxels.keys, i, j, k)])
     if voxel == EMPTY:
         return
     last = len(squared) - 1
-    start = voxels.starts[voxel]
+    worst = min(squared[last], np.nextafter(limit, np.inf))
+    start = np.int64(voxels.starts[voxel])
     qx = query[0] - (i + 0.5) * voxel_size
     qy = query[1] - (j + 0.5) * voxel_size
     qz = query[2] - (k + 0.5) * voxel_size
-    for slot in range(voxels.counts[voxel]):
+    for slot in range(np.int64(voxels.counts[voxel])):
         dx = qx - voxels.offsets[start + slot, 0]
         dy = qy - voxels.offsets[start + slot, 1]
         dz = qz - voxels.offsets[start + slot, 2]
         distance = dx * dx + dy * dy + dz * dz
-        if distance >= squared[last] or distance > limit:
+        if distance >= worst:
             continue
         place = last
         while place > 0 and squared[place - 1] > distance:
@@ -253,4 +257,5 @@ def _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared):
             indices[place] = indices[place - 1]
             place -= 1
         squared[place] = distance
-        indices[place] = np.int64(voxel) * voxels.cap + slot
+        indices[place] = voxel * voxels.cap + slot
+        worst = min(worst, squared[last])

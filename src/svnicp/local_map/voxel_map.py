@@ -159,8 +159,9 @@ class VoxelMap:
             ]
         )  # fmt: skip
         size, radius = config.voxel_size_m, config.plane_radius_m
+        rows = indices if indices.ndim == 2 else indices[:, None]
         leaders, followers = shared_planes.claim_stale(
-            self._voxels, size, indices.reshape(len(indices), -1), limits,
+            self._voxels, size, rows, limits,
             config.blocks_per_voxel_edge, self.epoch,
         )  # fmt: skip
         planes.fit_planes(self._voxels, size, leaders, radius, limits)
