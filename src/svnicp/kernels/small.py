@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products, inverse and eigenvalues of matrices of a few rows, compiled without BLAS and LAPACK.
+"""Products, solutions and eigenvalues of small matrices, compiled without BLAS and LAPACK.
 
 At this size a plain loop is faster than a library call, and it compiles in a fraction of the time.
 """
@@ -73,6 +73,38 @@ def inverse3(a):
         for j in range(3):
             out[i, j] /= determinant
     return out
+
+
+@njit()
+def solve_spd(matrix, right):
+    """Solve a symmetric positive 6 x 6 system; axes without curvature do not move."""
+    scale = np.empty(6)
+    for i in range(6):
+        scale[i] = 1.0 / np.sqrt(matrix[i, i]) if matrix[i, i] > 0.0 else 0.0
+    lower = np.zeros((6, 6))
+    for i in range(6):
+        for j in range(i + 1):
+            value = matrix[i, j] * scale[i] * scale[j]
+            for m in range(j):
+                value -= lower[i, m] * lower[j, m]
+            if i == j:
+                lower[i, i] = np.sqrt(max(value, 1e-12))
+            else:
+                lower[i, j] = value / lower[j, j]
+    solution = np.empty(6)
+    for i in range(6):
+        value = right[i] * scale[i]
+        for m in range(i):
+            value -= lower[i, m] * solution[m]
+        solution[i] = value / lower[i, i]
+    for i in range(5, -1, -1):
+        value = solution[i]
+        for m in range(i + 1, 6):
+            value -= lower[m, i] * solution[m]
+        solution[i] = value / lower[i, i]
+    for i in range(6):
+        solution[i] *= scale[i]
+    return solution
 
 
 @njit()

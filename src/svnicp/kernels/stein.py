@@ -9,6 +9,7 @@ paper's isotropic kernel and H̄/d for the Hessian-whitened one.
 import numpy as np
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.small import solve_spd
 from svnicp.kernels.threads import share
 
 PARTICLES = 64
@@ -91,35 +92,3 @@ def _kernel(first, second, metric, slope):
             slope[a] += metric[a, b] * (first[b] - second[b])
         exponent += slope[a] * (first[a] - second[a])
     return np.exp(-0.5 * exponent)
-
-
-@njit()
-def solve_spd(matrix, right):
-    """Solve a symmetric positive 6 x 6 system; axes without curvature do not move."""
-    scale = np.empty(6)
-    for i in range(6):
-        scale[i] = 1.0 / np.sqrt(matrix[i, i]) if matrix[i, i] > 0.0 else 0.0
-    lower = np.zeros((6, 6))
-    for i in range(6):
-        for j in range(i + 1):
-            value = matrix[i, j] * scale[i] * scale[j]
-            for m in range(j):
-                value -= lower[i, m] * lower[j, m]
-            if i == j:
-                lower[i, i] = np.sqrt(max(value, 1e-12))
-            else:
-                lower[i, j] = value / lower[j, j]
-    solution = np.empty(6)
-    for i in range(6):
-        value = right[i] * scale[i]
-        for m in range(i):
-            value -= lower[i, m] * solution[m]
-        solution[i] = value / lower[i, i]
-    for i in range(5, -1, -1):
-        value = solution[i]
-        for m in range(i + 1, 6):
-            value -= lower[m, i] * solution[m]
-        solution[i] = value / lower[i, i]
-    for i in range(6):
-        solution[i] *= scale[i]
-    return solution

@@ -14,6 +14,7 @@ from svnicp.arrays import Floats, Integers, Points, Transform
 from svnicp.config import Config, SourceConfig
 from svnicp.kernels import candidates as compiled
 from svnicp.kernels import thinning
+from svnicp.kernels.voxel_arrays import EMPTY
 from svnicp.lie import transform_points
 from svnicp.local_map import VoxelMap
 
@@ -41,6 +42,36 @@ def spread_source(source: Points, config: SourceConfig) -> Integers:
     return stride * thinning.spread(source[::stride], config.spread_leaf_m, count, sparse)
 
 
+class Found(NamedTuple):
+    """Candidates of the source points that are worth matching."""
+
+    candidates: Candidates
+    kept: Integers
+    """(N,) which of the source points they are."""
+    overlap: float
+    """Share of all source points that have a map point within reach."""
+
+
+def find_best(
+    local_map: VoxelMap,
+    source: Points,
+    T_target_source: Transform,
+    config: Config,
+    reach_m: float,
+    count: int | None = None,
+) -> Found:
+    """Choose among the source points by their nearest map points, and find candidates for those.
+
+    With planes fewer are fitted than if all points had all their candidates.
+    """
+    indices = find_indices(local_map, source, T_target_source, config, reach_m, count)
+    first = np.ascontiguousarray(indices[:, :1])
+    nearest = pack(local_map, source, first, T_target_source, config)
+    kept = choose_points(nearest, T_target_source, config)
+    candidates = pack(local_map, source[kept], indices[kept], T_target_source, config)
+    return Found(candidates, kept, float(np.mean(indices[:, 0] != EMPTY)))
+
+
 def find_candidates(
     local_map: VoxelMap,
     source: Points,
@@ -53,9 +84,31 @@ def find_candidates(
 
     ``count`` of them, ``config.match.num_candidates`` when left out.
     """
-    neighbours = local_map.nearest(
-        transform_points(T_target_source, source), count or config.match.num_candidates, reach_m
-    )
+    indices = find_indices(local_map, source, T_target_source, config, reach_m, count)
+    return pack(local_map, source, indices, T_target_source, config)
+
+
+def find_indices(
+    local_map: VoxelMap,
+    source: Points,
+    T_target_source: Transform,
+    config: Config,
+    reach_m: float,
+    count: int | None = None,
+) -> Integers:
+    """Indices (N, M) of the nearest map points, as in ``find_candidates``; EMPTY where none is."""
+    wanted = count or config.match.num_candidates
+    return local_map.nearest(transform_points(T_target_source, source), wanted, reach_m).indices
+
+
+def pack(
+    local_map: VoxelMap,
+    source: Points,
+    indices: Integers,
+    T_target_source: Transform,
+    config: Config,
+) -> Candidates:
+    """Rows of map points (N, M) for source points (N, 3), after fitting the planes that are due."""
     origin = T_target_source[:3, 3].copy()
     T_local = T_target_source.copy()
     T_local[:3, 3] = 0.0
@@ -63,14 +116,14 @@ def find_candidates(
     size = local_map.config.voxel_size_m
     if config.match.metric == "point":
         precision = 1.0 if config.noise.variance == "unit" else config.noise.range_noise_m**-2
-        rows = compiled.pack_points(local_map.arrays, size, neighbours.indices, origin, precision)
-        normal_cov = np.zeros((*neighbours.indices.shape, 6), dtype=np.float32)
+        rows = compiled.pack_points(local_map.arrays, size, indices, origin, precision)
+        normal_cov = np.zeros((*indices.shape, 6), dtype=np.float32)
     else:
-        local_map.fit_planes(neighbours.indices)
+        local_map.fit_planes(indices)
         stds = config.noise.range_noise_m, config.noise.floor_m, config.noise.shared_tilt_rad
         noise = np.square(stds)
         rows, normal_cov = compiled.pack_planes(
-            local_map.arrays, size, neighbours.indices, origin, T_local, points, noise,
+            local_map.arrays, size, indices, origin, T_local, points, noise,
             NON_PLANAR[config.match.non_planar],
         )  # fmt: skip
     return Candidates(points, rows, normal_cov, origin)

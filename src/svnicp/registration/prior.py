@@ -39,5 +39,12 @@ def gaussian_prior(
 
     The covariance (6, 6) lives in the right tangent of the prior mean, translation first.
     """
-    precision = np.linalg.inv(covariance)
+    precision = np.linalg.inv(covariance).astype(np.float64)
+    return prior_seen_from(T_target_prior, precision, T_target_reference)
+
+
+def prior_seen_from(
+    T_target_prior: Transform, precision: Floats, T_target_reference: Transform
+) -> Prior:
+    """``gaussian_prior`` by its precision (6, 6), which is zero for a flat prior."""
     return Prior(*curvature.prior_terms(T_target_prior, precision, T_target_reference))

@@ -227,7 +227,7 @@ def _solve_spd(matrices: Array, right: Array, pivot_floor: float) -> Array:
     """Solve symmetric positive systems (K, 6, 6); axes without curvature do not move.
 
     Elimination without pivoting, on the system scaled to unit diagonal and with a floor under the
-    pivots: what the Cholesky of ``kernels.stein.solve_spd`` computes, without a square root.
+    pivots: what the Cholesky of ``kernels.small.solve_spd`` computes, without a square root.
     """
     diagonals = matrices.diagonal(dim1=-2, dim2=-1)
     scales = torch.where(diagonals > 0.0, diagonals.rsqrt(), 0.0)[..., None]
