@@ -3,6 +3,7 @@
 
 import logging
 import os
+import re
 
 import numpy as np
 import pytest
@@ -207,6 +208,18 @@ def test_a_missing_part_of_a_ros2_bag_is_done_without(tmp_path, rng, caplog):
     metadata = folder / "metadata.yaml"
     text = metadata.read_text()
     metadata.write_text(text.replace("- drive.mcap", "- drive.mcap\n  - drive_1.mcap"))
+    assert_same_scans(list(RosBag(folder)), scans)
+    assert any("file by file" in text for text in warnings_of(caplog))
+
+
+@pytest.mark.parametrize("key", ["message_count", "name", "type"])
+@pytest.mark.parametrize("bag_format", ["sqlite", "mcap"])
+def test_metadata_without_a_value_are_done_without(tmp_path, rng, caplog, bag_format, key):
+    """A topic of which metadata.yaml lost the name, type or count is found in the file itself."""
+    scans = true_scans(rng)
+    folder = write_bag(tmp_path / "drive", bag_format, stored_scans(scans))
+    metadata = folder / "metadata.yaml"
+    metadata.write_text(re.sub(rf"\b{key}: .*", f"{key}:", metadata.read_text()))
     assert_same_scans(list(RosBag(folder)), scans)
     assert any("file by file" in text for text in warnings_of(caplog))
 

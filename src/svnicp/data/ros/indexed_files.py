@@ -48,6 +48,9 @@ class IndexedFile:
                 Topic(connection.topic, short_type(connection.msgtype), connection.msgcount)
                 for connection in reader.connections
             ]
+            for topic in topics:  # metadata.yaml may hold anything in their place
+                if list(map(type, topic)) != [str, str, int]:
+                    raise ReaderError("its list of topics is damaged")
             return Contents(topics, reader.start_time, reader.end_time - 1)
 
     def messages(self, topics: Collection[str], since_ns: int = 0) -> Iterator[RawMessage]:
