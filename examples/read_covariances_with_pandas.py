@@ -18,7 +18,7 @@ AXES = ("tx", "ty", "tz", "rx", "ry", "rz")
 
 with tempfile.TemporaryDirectory() as temporary:
     folder = Path(temporary) / "run"
-    corridor = svnicp.simulate("bare_corridor", duration_s=3.0)
+    corridor = svnicp.simulate("bare_corridor", duration_s=1.5)
     description = RunDescription(data="bare_corridor", command=__file__, seed=0, config={})
     with svnicp.RunFolder.open(folder, description) as run:
         for estimate in svnicp.run(corridor):
