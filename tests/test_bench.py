@@ -134,6 +134,17 @@ def test_growth_is_last_over_first() -> None:
     assert soak.growth(rows, "mb") == pytest.approx(14.5 / 6.5)
 
 
+@pytest.mark.parametrize("content", ["{bad", "[]", ""])
+def test_other_files_are_not_taken_for_numbers(content: str, tmp_path: Path, capsys) -> None:
+    """A file that bench has not written is named in one sentence and left alone."""
+    other = tmp_path / "other.json"
+    other.write_text(content)
+    words = ["bench", "--redraw", "--json", str(other), "--page", str(tmp_path / "page.md")]
+    assert cli.main(words) == 2
+    assert f"{other} has no numbers of svnicp bench" in capsys.readouterr().err
+    assert other.read_text() == content
+
+
 def test_memory_stays_flat() -> None:
     """Driving in a loop, neither the process nor its map grows after the first two laps."""
     few = with_particles(Config.preset("default"), 3)

@@ -81,7 +81,7 @@ def _numbers(command: BenchCommand, line: str) -> dict[str, Any]:
     """What is measured, or what was."""
     known: dict[str, Any] = {}
     if command.json is not None and command.json.exists() and (command.hour or command.redraw):
-        known = json.loads(command.json.read_text(encoding="utf-8"))
+        known = _known(command.json)
     if command.redraw:
         if not known:
             raise UsageError(f"there are no numbers in {command.json}; measure first.")
@@ -92,3 +92,14 @@ def _numbers(command: BenchCommand, line: str) -> dict[str, Any]:
     if command.hour:
         return {**known, **long_run(command.minutes, line, told.print)}
     return bench(QUICK_SCANS if command.quick else command.scans, line, told.print)
+
+
+def _known(path: Path) -> dict[str, Any]:
+    """Numbers that were written before."""
+    try:
+        numbers = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        numbers = None
+    if not isinstance(numbers, dict):
+        raise UsageError(f"{path} has no numbers of svnicp bench; name another file for --json.")
+    return numbers
