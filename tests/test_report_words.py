@@ -61,6 +61,11 @@ def test_axes_with_the_same_time_share_a_phrase_and_the_longest_comes_first():
         ([(3, 5.0, 5.1)], "Well constrained in all six axes, but for a few single scans."),
         ([(1, 0.0, 60.0)], "Well constrained except along y throughout."),
         (
+            [(0, 0.0, 60.0), (1, 0.0, 60.0), (5, 0.0, 60.0), (2, 3.0, 9.0)],
+            "Hardly constrained along x and y and about z throughout; and along z between 3.0 s "
+            "and 9.0 s.",
+        ),
+        (
             [(axis, 30.0, 40.0) for axis in range(6)],
             "Hardly constrained in any direction between 30 s and 40 s.",
         ),

@@ -19,6 +19,9 @@ from svnicp.report.truth_errors import TruthErrors
 
 MOST = 0.95
 """A spell that takes this share of the run is called the whole of it."""
+THROUGHOUT = "throughout"
+MANY_AXES = 3
+"""So many axes that are weak throughout are no exception any more."""
 SPELLS_TOLD = 2
 """So many spells of a direction are told one by one; the rest is counted."""
 GROUPS_TOLD = 2
@@ -87,14 +90,16 @@ def constraint_in_words(weak: Mask, used: Mask, seconds: Floats) -> tuple[str, s
     rest = [axis for _, axes in groups[GROUPS_TOLD:] for axis in axes]
     if rest:
         parts.append(f"at shorter times {axes_in_words(rest)}")
-    return f"Well constrained except {_list(parts, '; and ', '; ')}.", "weak"
+    mostly = len(axes_by_time.get(THROUGHOUT, ())) >= MANY_AXES
+    lead = "Hardly constrained" if mostly else "Well constrained except"
+    return f"{lead} {_list(parts, '; and ', '; ')}.", "weak"
 
 
 def when_in_words(found: list[Spell], seconds: Floats) -> str:
     """Return when a list of spells was, such as ``between 12 s and 31 s``."""
     duration_s = float(seconds[-1] - seconds[0])
     if sum(map(_length_s, found)) >= MOST * duration_s:
-        return "throughout"
+        return THROUGHOUT
     longest = sorted(found, key=_length_s, reverse=True)[:SPELLS_TOLD]
     told = [_between(spell) for spell in sorted(longest)]
     if len(found) > len(told):
