@@ -198,8 +198,8 @@ def main() -> int:
             print(f"    {len(numbers)} x {words} (first: {numbers[0]})")
         if tally.hangs:
             print(f"    hangs: {tally.hangs[:5]}")
-    if asked.out is not None:
-        write_counts(asked.out, found, f"python -m benchmarks.fuzz --inputs {asked.inputs}")
+        if asked.out is not None:
+            write_counts(asked.out, found, f"python -m benchmarks.fuzz --inputs {asked.inputs}")
     return int(any(one["crashes"] or one["hangs"] for one in found.values()))
 
 

@@ -35,13 +35,19 @@ class IndexedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._warn = WarnOnce(logger)
+        self._contents: Contents | None = None
         self._encoding: Encoding = "ros1" if path.suffix == ".bag" and path.is_file() else "cdr"
         stored = [path, *(sorted(path.iterdir()) if path.is_dir() else ())]
         suffixes = [file.suffix for file in stored]
         self.kind = next((KINDS[suffix] for suffix in suffixes if suffix in KINDS), "ROS 2 bag")
 
     def contents(self) -> Contents:
-        """Return what the index says; fails in many ways if the file is damaged."""
+        """Return what the index says, read once; fails in many ways if the file is damaged."""
+        if self._contents is None:
+            self._contents = self._read_contents()
+        return self._contents
+
+    def _read_contents(self) -> Contents:
         with self._reader() as reader:
             _require_index(reader)
             topics = [
