@@ -95,3 +95,18 @@ def pull_back(offset):
             out[i, j] = turned[j, i]
             out[3 + i, 3 + j] = bent[i, j]
     return out
+
+
+@njit()
+def se3_exp(xi):
+    """Pose (4, 4) of a tangent (6,): translation [m], then rotation [rad]."""
+    phi = xi[3:]
+    first, second, third = _coefficients(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
+    turned, bent = _rodrigues(phi, first, second), _rodrigues(phi, second, third)
+    out = np.zeros((4, 4))
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = turned[i, j]
+            out[i, 3] += bent[i, j] * xi[j]
+    out[3, 3] = 1.0
+    return out

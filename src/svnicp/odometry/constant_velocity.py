@@ -13,14 +13,9 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import MotionConfig
 from svnicp.data.measurements import Scan
 from svnicp.inertial.eskf import Correction
-from svnicp.lie import (
-    orthonormalise,
-    se3_adjoint,
-    se3_exp,
-    se3_inverse,
-    se3_log,
-    se3_right_jacobian,
-)
+from svnicp.kernels.constant_twist import carried_errors, poses_on_the_way
+from svnicp.kernels.lie import se3_exp
+from svnicp.lie import orthonormalise, se3_adjoint, se3_inverse, se3_log
 from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Prediction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
@@ -79,8 +74,8 @@ class ConstantVelocity:
         assert self.stamp_ns is not None, "ready() comes first"
         dt = (scan.mean_ns - self.stamp_ns) * 1e-9
         flow = np.eye(SIZE)
-        flow[POSE, POSE] = se3_adjoint(se3_exp(-self.twist * dt))
-        flow[POSE, TWIST] = se3_right_jacobian(self.twist * dt) * dt
+        flow[POSE, POSE], from_twist = carried_errors(self.twist * dt)
+        flow[POSE, TWIST] = from_twist * dt
         self.covariance = flow @ self.covariance @ flow.T
         self._last_dt_s = dt
         # What was learnt is how motion changes from scan to scan, not over a gap.
@@ -120,8 +115,7 @@ class ConstantVelocity:
             return None
         begin_ns, end_ns = scan.stamp_ns, max(scan.end_ns, scan.stamp_ns + 1)
         stamps = np.unique(np.linspace(begin_ns, end_ns, NODES).astype(np.int64))
-        poses = se3_exp(((stamps - scan.mean_ns) * 1e-9)[:, None] * self.twist)
-        nodes = np.concatenate([poses[:, :3, :3].reshape(-1, 9), poses[:, :3, 3]], axis=1)
+        nodes = poses_on_the_way(self.twist, (stamps - scan.mean_ns) * 1e-9)
         return PoseTrack(scan.mean_ns, stamps, nodes)
 
     def correct(self, measurement: PoseMeasurement) -> Correction:

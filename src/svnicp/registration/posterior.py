@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
-from svnicp.lie import make_transform, se3_inverse, so3_exp, so3_log
+from svnicp.kernels import pose_mean
+from svnicp.lie import make_transform, so3_exp
 from svnicp.registration.stein_kernel import settled_variance
 
 UNSEEN_VARIANCE_FACTOR = 1e6
@@ -48,25 +49,8 @@ def particle_poses(T_reference: Transform, offsets: Floats) -> Transform:
 
 
 def mean_and_scatter(T_particles: Transform) -> tuple[Transform, Covariance]:
-    """Mean (4, 4) of poses (K, 4, 4) on the manifold, and their population covariance there.
-
-    Repeats x̄ = mean of the offsets from the current mean until it vanishes: the paper's arithmetic
-    mean is the first round.
-    """
-    T_mean = T_particles[0]
-    for _ in range(10):
-        mean = _offsets_from(T_mean, T_particles).mean(axis=0)
-        T_mean = T_mean @ make_transform(so3_exp(mean[3:]), mean[:3])
-        if np.abs(mean).max() < 1e-10:
-            break
-    offsets = _offsets_from(T_mean, T_particles)
-    return T_mean, offsets.T @ offsets / len(offsets)
-
-
-def _offsets_from(T_reference: Transform, T_particles: Transform) -> Floats:
-    """Offsets (K, 6) of poses (K, 4, 4) from a reference pose."""
-    relative = se3_inverse(T_reference) @ T_particles
-    return np.concatenate([relative[:, :3, 3], so3_log(relative[:, :3, :3])], axis=1)
+    """Mean (4, 4) of poses (K, 4, 4) on the manifold, and their population covariance there."""
+    return pose_mean.mean_and_scatter(np.ascontiguousarray(T_particles))
 
 
 def whole_covariance(scatter: Covariance, mean_hessian: Floats, num_particles: int) -> Covariance:
