@@ -47,7 +47,6 @@ def add_planes(T, points, candidates, max_squared, kind, width, sums):
     rows = np.empty((8, BLOCK))
     r00, r01, r02, r10, r11, r12 = T[0, 0], T[0, 1], T[0, 2], T[1, 0], T[1, 1], T[1, 2]
     r20, r21, r22, t0, t1, t2 = T[2, 0], T[2, 1], T[2, 2], T[0, 3], T[1, 3], T[2, 3]
-    squared_width = width * width if kind == GEMAN_MCCLURE else np.inf
     cost, matches, points_seen = 0.0, 0, 0
     for start in range(0, len(points), BLOCK):
         used = 0
@@ -73,26 +72,40 @@ def add_planes(T, points, candidates, max_squared, kind, width, sums):
             if nx == 0.0 and ny == 0.0 and nz == 0.0:
                 points_seen += 1
                 continue
-            residual = nx * x + ny * y + nz * z - np.float64(candidates[n, m, 6])
-            square = residual * residual * precision
-            if kind == GEMAN_MCCLURE:
-                ratio = squared_width / (squared_width + square)
-                weight = precision * ratio * ratio
-            else:
-                weight = precision * robust_weight(kind, square, width)
-            a0 = r00 * nx + r10 * ny + r20 * nz
-            a1 = r01 * nx + r11 * ny + r21 * nz
-            a2 = r02 * nx + r12 * ny + r22 * nz
-            rows[0, used], rows[1, used], rows[2, used] = a0, a1, a2
-            rows[3, used] = p1 * a2 - p2 * a1
-            rows[4, used] = p2 * a0 - p0 * a2
-            rows[5, used] = p0 * a1 - p1 * a0
-            rows[6, used], rows[7, used] = residual, weight
-            cost += weight * residual * residual
+            rows[0, used], rows[1, used], rows[2, used] = nx, ny, nz
+            rows[3, used], rows[4, used], rows[5, used] = p0, p1, p2
+            rows[6, used] = nx * x + ny * y + nz * z - np.float64(candidates[n, m, 6])
+            rows[7, used] = precision
             used += 1
         matches += used
+        cost += _rows_of_planes(T, rows, np.int64(used), kind, width)
         _reduce_block(rows, np.int64(used), sums)
     return cost, matches, points_seen
+
+
+@njit()
+def _rows_of_planes(T, rows, used, kind, width):
+    """Make rows A, residual and weight of normal, point, residual and precision; Σ w r² / V.
+
+    A loop of its own, without a choice in it: the compiler makes vector instructions of it.
+    """
+    r00, r01, r02, r10, r11, r12 = T[0, 0], T[0, 1], T[0, 2], T[1, 0], T[1, 1], T[1, 2]
+    r20, r21, r22 = T[2, 0], T[2, 1], T[2, 2]
+    first, second, third, e, w = rows[0], rows[1], rows[2], rows[6], rows[7]
+    fourth, fifth, sixth = rows[3], rows[4], rows[5]
+    cost = 0.0
+    for n in range(used):
+        nx, ny, nz, p0, p1, p2 = first[n], second[n], third[n], fourth[n], fifth[n], sixth[n]
+        w[n] *= robust_weight(kind, e[n] * e[n] * w[n], width)
+        cost += w[n] * e[n] * e[n]
+        a0 = r00 * nx + r10 * ny + r20 * nz
+        a1 = r01 * nx + r11 * ny + r21 * nz
+        a2 = r02 * nx + r12 * ny + r22 * nz
+        first[n], second[n], third[n] = a0, a1, a2
+        fourth[n] = p1 * a2 - p2 * a1
+        fifth[n] = p2 * a0 - p0 * a2
+        sixth[n] = p0 * a1 - p1 * a0
+    return cost
 
 
 @njit()
@@ -152,8 +165,8 @@ def nearest_candidate(candidates, n, x, y, z, max_squared):
     for m in range(candidates.shape[1]):
         dx, dy, dz = candidates[n, m, 0] - x, candidates[n, m, 1] - y, candidates[n, m, 2] - z
         squared = dx * dx + dy * dy + dz * dz
-        if squared < nearest:
-            best, nearest = m, squared
+        nearer = squared < nearest
+        best, nearest = (m if nearer else best), (squared if nearer else nearest)
     return best
 
 
