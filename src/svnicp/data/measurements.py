@@ -6,6 +6,7 @@ nanoseconds, points are in the LiDAR frame and finite.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -37,14 +38,14 @@ class Scan:
                 "give one time per point, or none at all."
             )
 
-    @property
+    @cached_property
     def mean_ns(self) -> int:
         """Mean time of the points [ns]."""
         if self.point_times_ns is None or len(self.point_times_ns) == 0:
             return self.stamp_ns
         return self.stamp_ns + round(float(np.mean(self.point_times_ns - self.stamp_ns)))
 
-    @property
+    @cached_property
     def end_ns(self) -> int:
         """Time of the last point [ns]."""
         if self.point_times_ns is None or len(self.point_times_ns) == 0:

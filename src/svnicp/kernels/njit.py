@@ -22,6 +22,9 @@ from typing import Any, ParamSpec, TypeVar, cast
 # wants the core; waiting passively costs microseconds on an idle machine and saves tens of
 # milliseconds on a busy one.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Numba colours the message of every error while it tries which version of a function fits, most of
+# which nobody sees: a tenth of the time to compile.
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 import numba
 
