@@ -14,7 +14,7 @@ from reference import filled_cells
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels.voxel_arrays import EMPTY
-from svnicp.kernels.voxel_map import SETTLED_COUNT
+from svnicp.kernels.voxel_insert import SETTLED_COUNT
 from svnicp.local_map import VoxelMap
 from threads import needs_two_threads, num_threads
 
@@ -130,6 +130,36 @@ def test_thread_count_does_not_change_neighbours_or_planes(rng: np.random.Genera
 
 
 # What is stored
+
+
+@needs_two_threads
+def test_thread_count_does_not_change_what_is_inserted(rng: np.random.Generator):
+    """Points that come to known cells and new ones are stored alike by one thread and by two."""
+    clouds = [rng.normal(size=(4000, 3)) * [3.0, 3.0, 0.5] for _ in range(3)]
+    maps, shares = [], []
+    for threads in (1, 2):
+        with num_threads(threads):
+            maps.append(VoxelMap(CELLED))
+            shares.append([maps[-1].insert(cloud) for cloud in clouds])
+    assert shares[0] == shares[1]
+    for name in ("offsets", "moments"):
+        assert_array_equal(records_of(maps[0], name), records_of(maps[1], name))
+
+
+@CONFIGS
+def test_a_cloud_at_once_is_its_points_one_by_one(config: MapConfig, rng: np.random.Generator):
+    """Adding to known cells first changes neither what is stored nor where, nor the share."""
+    before, cloud = rng.uniform(-1.0, 1.0, size=(2, 300, 3))
+    cloud[:, 0] += 0.4
+    at_once, one_by_one = filled_map(config, before), filled_map(config, before)
+    known = one_by_one.num_voxels
+    share = at_once.insert(cloud)
+    for point in cloud:
+        one_by_one.insert(point[None])
+    reached = len(np.unique(voxels_of(cloud, config), axis=0))
+    assert share == (one_by_one.num_voxels - known) / reached
+    for name in ("offsets", "moments"):
+        assert_array_equal(records_of(at_once, name), records_of(one_by_one, name))
 
 
 @CONFIGS

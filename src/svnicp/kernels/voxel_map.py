@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The voxel hash map in compiled code: insert, prune and k nearest neighbours.
+"""The voxel hash map in compiled code: prune and k nearest neighbours.
 
 A voxel holds up to ``cap`` stored points. With ``cells`` > 0 it is divided into cells^3 cells, one
 stored point each: the first arrival fixes the position, every later arrival in the cell adds to its
@@ -14,133 +14,16 @@ from svnicp.kernels.njit import njit
 from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_arrays import (
     EMPTY,
-    STRETCH,
     VoxelArrays,
-    copy_records,
     hash_slot,
     leave_stretch,
     rebuild_table,
-    take_stretch,
 )
 
-__all__ = ["VoxelArrays", "insert_points", "nearest", "prune_far"]  # caches look for the first here
+__all__ = ["VoxelArrays", "nearest", "prune_far"]  # caches look for the first here
 
-SETTLED_COUNT = 1000.0
-"""A stored point stops accumulating after this many arrivals: its moments are known by then."""
 QUERIES = 256
 """Searches that a thread does at once."""
-
-
-@njit()
-def insert_points(voxels, num_voxels, points, start, voxel_size, cells, epoch):
-    """Insert points[start:]; returns voxels in use, first point not inserted, voxels reached.
-
-    The second number is smaller than len(points) when the memory is full: grow it and go on.
-    """
-    reached = 0
-    voxel = np.int64(EMPTY)
-    at_x = at_y = at_z = np.int64(0)
-    for n in range(start, len(points)):
-        x = np.int64(np.floor(points[n, 0] / voxel_size))
-        y = np.int64(np.floor(points[n, 1] / voxel_size))
-        z = np.int64(np.floor(points[n, 2] / voxel_size))
-        if voxel == EMPTY or x != at_x or y != at_y or z != at_z:  # neighbours often share one
-            at_x, at_y, at_z = x, y, z
-            position = hash_slot(voxels.table, voxels.keys, x, y, z)
-            voxel = np.int64(voxels.table[position])
-            if voxel == EMPTY:
-                if num_voxels == len(voxels.keys):
-                    return num_voxels, n, reached
-                voxel = np.int64(num_voxels)
-                num_voxels += 1
-                voxels.table[position] = voxel
-                _open_voxel(voxels, voxel, x, y, z)
-            if voxels.touched[voxel] != epoch:
-                voxels.touched[voxel] = epoch
-                reached += 1
-        dx = points[n, 0] - (x + 0.5) * voxel_size
-        dy = points[n, 1] - (y + 0.5) * voxel_size
-        dz = points[n, 2] - (z + 0.5) * voxel_size
-        slot, cell = np.int64(EMPTY), np.int64(0)
-        if cells > 0:
-            cell = _cell(dx, dy, dz, voxel_size, cells)
-            slot = np.int64(voxels.cell_slots[voxel, cell])
-        if slot == EMPTY:
-            slot = np.int64(voxels.counts[voxel])
-            if slot == voxels.cap:
-                continue
-            if not _store_point(voxels, voxel, slot, dx, dy, dz):
-                return num_voxels, n, reached
-            if cells > 0:
-                voxels.cell_slots[voxel, cell] = slot
-        _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
-    return num_voxels, len(points), reached
-
-
-@njit()
-def _open_voxel(voxels, voxel, x, y, z):
-    """Make an empty voxel of a slot."""
-    voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
-    voxels.counts[voxel] = 0
-    for cell in range(voxels.cell_slots.shape[1]):
-        voxels.cell_slots[voxel, cell] = EMPTY
-    for block in range(voxels.leaders.shape[1]):
-        voxels.leaders[voxel, block] = EMPTY
-    voxels.touched[voxel] = -1
-
-
-@njit(inlined=True)
-def _cell(dx, dy, dz, voxel_size, cells):
-    """Cell of a voxel that an offset from its centre is in."""
-    scale = cells / voxel_size
-    i = min(cells - 1, max(0, int((dx + 0.5 * voxel_size) * scale)))
-    j = min(cells - 1, max(0, int((dy + 0.5 * voxel_size) * scale)))
-    k = min(cells - 1, max(0, int((dz + 0.5 * voxel_size) * scale)))
-    return (i * cells + j) * cells + k
-
-
-@njit(inlined=True)
-def _store_point(voxels, voxel, slot, dx, dy, dz):
-    """Make the next slot of a voxel a stored point; False when the pool is used up."""
-    if slot % STRETCH == 0 and not _lengthen(voxels, voxel, slot):
-        return False
-    record = voxels.starts[voxel] + slot
-    voxels.offsets[record, 0], voxels.offsets[record, 1], voxels.offsets[record, 2] = dx, dy, dz
-    for i in range(voxels.moments.shape[1]):
-        voxels.moments[record, i] = 0.0
-    for i in range(voxels.planes.shape[1]):
-        voxels.planes[record, i] = 0.0
-    voxels.counts[voxel] = slot + 1
-    return True
-
-
-@njit()
-def _lengthen(voxels, voxel, count):
-    """Move a voxel's stored points to a longer stretch; False when there is no room for it."""
-    place = take_stretch(voxels, count // STRETCH + 1)
-    if place == EMPTY:
-        return False
-    copy_records(voxels, np.int64(voxels.starts[voxel]), voxels, place, count)
-    leave_stretch(voxels, voxel)
-    voxels.starts[voxel] = place
-    return True
-
-
-@njit()
-def _add_moments(moments, dx, dy, dz):
-    """Add one arrival to count, sum and sum of squares."""
-    if moments[0] >= SETTLED_COUNT:
-        return
-    moments[0] += 1.0
-    moments[1] += dx
-    moments[2] += dy
-    moments[3] += dz
-    moments[4] += dx * dx
-    moments[5] += dx * dy
-    moments[6] += dx * dz
-    moments[7] += dy * dy
-    moments[8] += dy * dz
-    moments[9] += dz * dz
 
 
 @njit()

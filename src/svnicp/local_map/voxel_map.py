@@ -2,8 +2,8 @@
 """The local map: stored points with normals around the sensor, in bounded memory.
 
 Points go in at known poses; candidates for matching come out. Memory depends on how many voxels
-lie within the map radius, never on how long the drive was. The work is in ``kernels.voxel_map``
-and ``kernels.planes``; this class owns the arrays and grows them.
+lie within the map radius, never on how long the drive was. The work is in ``kernels.voxel_insert``,
+``kernels.voxel_map`` and ``kernels.planes``; this class owns the arrays and grows them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from svnicp.arrays import Floats, Integers, Points
 from svnicp.config import Config, MapConfig
 from svnicp.errors import InputError
-from svnicp.kernels import planes, shared_planes, voxel_map
+from svnicp.kernels import planes, shared_planes, voxel_insert, voxel_map
 from svnicp.kernels.voxel_arrays import EMPTY, STRETCH, VoxelArrays, rebuild_table, repack
 from svnicp.local_map.cloud_check import as_numbers, as_points, check_cloud, points_in_words
 from svnicp.local_map.memory import (
@@ -76,12 +76,13 @@ class VoxelMap:
 
         """
         points = check_cloud("points", points, 0)
-        start, reached, before = 0, 0, self.num_voxels
+        size, cells = self.config.voxel_size_m, self.config.cells_per_voxel_edge
+        left, reached = voxel_insert.add_to_known(self._voxels, points, size, cells, self.epoch)
+        start, before = 0, self.num_voxels
         while True:
-            self.num_voxels, start, more = voxel_map.insert_points(
-                self._voxels, self.num_voxels, points, start, self.config.voxel_size_m,
-                self.config.cells_per_voxel_edge, self.epoch,
-            )  # fmt: skip
+            self.num_voxels, start, more = voxel_insert.insert_points(
+                self._voxels, self.num_voxels, points, left, start, size, cells, self.epoch
+            )
             reached += more
             if start == len(points):
                 break

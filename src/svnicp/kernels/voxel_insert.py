@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Points go into the voxel hash map, in compiled code.
+
+Most points of a scan arrive in cells that have a stored point already: these are added first, by
+several threads. The others, which open cells and voxels, follow in their order.
+"""
+
+import numpy as np
+
+from svnicp.kernels.njit import njit
+from svnicp.kernels.threads import share
+from svnicp.kernels.voxel_arrays import (
+    EMPTY,
+    STRETCH,
+    copy_records,
+    hash_slot,
+    leave_stretch,
+    take_stretch,
+)
+
+SETTLED_COUNT = 1000.0
+"""A stored point stops accumulating after this many arrivals: its moments are known by then."""
+STRIPES = 2
+"""Parts into which voxels are divided when points are added, a power of two."""
+
+
+def add_to_known(voxels, points, voxel_size, cells, epoch):
+    """Add the points (n, 3) that arrive in cells with a stored point; the others are left.
+
+    Returns which are left (n,), and how many voxels were reached. A cell gets all its arrivals of a
+    scan here, or all from ``insert_points``, in their order: same bits for any number of threads.
+    """
+    left = np.ones(len(points), dtype=np.bool_)
+    reached = np.zeros(STRIPES, dtype=np.int64)
+    if cells > 0:
+        share(
+            add_in_stripes, STRIPES, 1, voxels, points, voxel_size, cells, epoch, left, reached
+        )  # fmt: skip
+    return left, int(reached.sum())
+
+
+@njit()
+def add_in_stripes(begin, end, voxels, points, voxel_size, cells, epoch, left, reached):
+    """``add_to_known`` for voxels in some of the stripes, which divide them like a chessboard."""
+    voxel = np.int64(EMPTY)
+    at_x = at_y = at_z = np.int64(0)
+    for n in range(len(points)):
+        x = np.int64(np.floor(points[n, 0] / voxel_size))
+        y = np.int64(np.floor(points[n, 1] / voxel_size))
+        z = np.int64(np.floor(points[n, 2] / voxel_size))
+        if not begin <= (x + y + z) & (STRIPES - 1) < end:
+            continue
+        if voxel == EMPTY or x != at_x or y != at_y or z != at_z:  # neighbours often share one
+            at_x, at_y, at_z = x, y, z
+            voxel = np.int64(voxels.table[hash_slot(voxels.table, voxels.keys, x, y, z)])
+            if voxel == EMPTY:
+                continue
+            if voxels.touched[voxel] != epoch:
+                voxels.touched[voxel] = epoch
+                reached[begin] += 1
+        dx = points[n, 0] - (x + 0.5) * voxel_size
+        dy = points[n, 1] - (y + 0.5) * voxel_size
+        dz = points[n, 2] - (z + 0.5) * voxel_size
+        slot = np.int64(voxels.cell_slots[voxel, _cell(dx, dy, dz, voxel_size, cells)])
+        if slot != EMPTY:
+            left[n] = False
+            _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
+
+
+@njit()
+def insert_points(voxels, num_voxels, points, left, start, voxel_size, cells, epoch):
+    """Insert what is left of points[start:]; returns voxels in use, first point not inserted.
+
+    The third number is that of voxels reached for the first time. The second one is smaller than
+    len(points) when the memory is full: grow it and go on.
+    """
+    reached = 0
+    for n in range(start, len(points)):
+        if not left[n]:
+            continue
+        x = np.int64(np.floor(points[n, 0] / voxel_size))
+        y = np.int64(np.floor(points[n, 1] / voxel_size))
+        z = np.int64(np.floor(points[n, 2] / voxel_size))
+        position = hash_slot(voxels.table, voxels.keys, x, y, z)
+        voxel = np.int64(voxels.table[position])
+        if voxel == EMPTY:
+            if num_voxels == len(voxels.keys):
+                return num_voxels, n, reached
+            voxel = np.int64(num_voxels)
+            num_voxels += 1
+            voxels.table[position] = voxel
+            _open_voxel(voxels, voxel, x, y, z)
+        if voxels.touched[voxel] != epoch:
+            voxels.touched[voxel] = epoch
+            reached += 1
+        dx = points[n, 0] - (x + 0.5) * voxel_size
+        dy = points[n, 1] - (y + 0.5) * voxel_size
+        dz = points[n, 2] - (z + 0.5) * voxel_size
+        slot, cell = np.int64(EMPTY), np.int64(0)
+        if cells > 0:
+            cell = _cell(dx, dy, dz, voxel_size, cells)
+            slot = np.int64(voxels.cell_slots[voxel, cell])
+        if slot == EMPTY:
+            slot = np.int64(voxels.counts[voxel])
+            if slot == voxels.cap:
+                continue
+            if not _store_point(voxels, voxel, slot, dx, dy, dz):
+                return num_voxels, n, reached
+            if cells > 0:
+                voxels.cell_slots[voxel, cell] = slot
+        _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
+    return num_voxels, len(points), reached
+
+
+@njit()
+def _open_voxel(voxels, voxel, x, y, z):
+    """Make an empty voxel of a slot."""
+    voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
+    voxels.counts[voxel] = 0
+    for cell in range(voxels.cell_slots.shape[1]):
+        voxels.cell_slots[voxel, cell] = EMPTY
+    for block in range(voxels.leaders.shape[1]):
+        voxels.leaders[voxel, block] = EMPTY
+    voxels.touched[voxel] = -1
+
+
+@njit(inlined=True)
+def _cell(dx, dy, dz, voxel_size, cells):
+    """Cell of a voxel that an offset from its centre is in."""
+    scale = cells / voxel_size
+    i = min(cells - 1, max(0, int((dx + 0.5 * voxel_size) * scale)))
+    j = min(cells - 1, max(0, int((dy + 0.5 * voxel_size) * scale)))
+    k = min(cells - 1, max(0, int((dz + 0.5 * voxel_size) * scale)))
+    return (i * cells + j) * cells + k
+
+
+@njit(inlined=True)
+def _store_point(voxels, voxel, slot, dx, dy, dz):
+    """Make the next slot of a voxel a stored point; False when the pool is used up."""
+    if slot % STRETCH == 0 and not _lengthen(voxels, voxel, slot):
+        return False
+    record = voxels.starts[voxel] + slot
+    voxels.offsets[record, 0], voxels.offsets[record, 1], voxels.offsets[record, 2] = dx, dy, dz
+    for i in range(voxels.moments.shape[1]):
+        voxels.moments[record, i] = 0.0
+    for i in range(voxels.planes.shape[1]):
+        voxels.planes[record, i] = 0.0
+    voxels.counts[voxel] = slot + 1
+    return True
+
+
+@njit()
+def _lengthen(voxels, voxel, count):
+    """Move a voxel's stored points to a longer stretch; False when there is no room for it."""
+    place = take_stretch(voxels, count // STRETCH + 1)
+    if place == EMPTY:
+        return False
+    copy_records(voxels, np.int64(voxels.starts[voxel]), voxels, place, count)
+    leave_stretch(voxels, voxel)
+    voxels.starts[voxel] = place
+    return True
+
+
+@njit()
+def _add_moments(moments, dx, dy, dz):
+    """Add one arrival to count, sum and sum of squares."""
+    if moments[0] >= SETTLED_COUNT:
+        return
+    moments[0] += 1.0
+    moments[1] += dx
+    moments[2] += dy
+    moments[3] += dz
+    moments[4] += dx * dx
+    moments[5] += dx * dy
+    moments[6] += dx * dz
+    moments[7] += dy * dy
+    moments[8] += dy * dz
+    moments[9] += dz * dz
