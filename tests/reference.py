@@ -332,13 +332,25 @@ def candidate_row(
     return np.concatenate([position, plane.normal, [plane.normal @ plane.centroid, 1.0 / variance]])
 
 
-def normal_noise_information(
-    T: Transform, points: Points, precisions: Floats, normal_covs: Floats
-) -> Floats:
-    """Σ B cov(n) B' / V (6, 6), with B = [R'; [p]× R'] the derivative of a row by its normal."""
-    total = np.zeros((6, 6))
-    R = T[:3, :3]
-    for point, precision, cov in zip(points, precisions, normal_covs, strict=True):
-        B = np.vstack([R.T, hat(point) @ R.T])
-        total += precision * B @ cov @ B.T
-    return total
+def facing_sums(
+    T: Transform, points: Points, rows: Floats, normal_covs: Floats, residuals: Floats,
+    weights: Floats, axes: Floats, facing: float,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """Information, its fake part and gradient of matched rows (n, 8), by matrix products.
+
+    With S = U diag(s) U' shrinking a normal in the body, s = a² / (a² + facing²), and
+    B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V and Σ w B S n r/V.
+    """
+    kept, fake, gradient = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
+    for point, row, cov, residual, weight in zip(
+        points, rows, normal_covs, residuals, weights, strict=True
+    ):
+        normal = T[:3, :3].T @ row[3:6]
+        parts = (axes.T @ normal) ** 2
+        S = axes @ np.diag(parts / (parts + facing**2)) @ axes.T
+        B = np.vstack([S, hat(point) @ S])
+        precision = weight * row[7]
+        kept += precision * np.outer(B @ normal, B @ normal)
+        fake += precision * B @ T[:3, :3].T @ cov @ T[:3, :3] @ B.T
+        gradient += precision * residual * B @ S @ normal
+    return kept, fake, gradient

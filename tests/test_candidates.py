@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Candidate rows: positions, planes and physical variances, and the information noise fakes."""
+"""Candidate rows: positions, planes, physical variances, and what has not settled yet."""
 
 import numpy as np
 import pytest
@@ -10,13 +10,11 @@ from reference import (
     candidate_row,
     filled_cells,
     nearest_candidate,
-    normal_noise_information,
     plane_fit,
 )
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels import candidates as compiled
-from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.kernels.voxel_arrays import EMPTY
 from svnicp.lie import make_transform, se3_inverse, so3_exp, transform_points
 from svnicp.local_map import VoxelMap
@@ -69,7 +67,7 @@ def test_plane_rows_agree_with_the_twin(scene, non_planar: int):
     local_map.fit_planes(found.indices)
     rows, normal_cov = compiled.pack_planes(
         local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, points,
-        np.array(NOISE), non_planar,
+        np.array(NOISE), 0, non_planar,
     )  # fmt: skip
     cells = filled_cells(inserted, CONFIG)
     kinds = set()
@@ -114,7 +112,7 @@ def test_a_tilt_that_normals_share_goes_any_way_across_them(scene):
     (rows, alone), (_, tilted) = (
         compiled.pack_planes(
             local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, points,
-            np.array([*NOISE[:2], tilt_var]), compiled.DROP,
+            np.array([*NOISE[:2], tilt_var]), 0, compiled.DROP,
         )
         for tilt_var in (0.0, 0.01)
     )  # fmt: skip
@@ -134,7 +132,7 @@ def test_match_all_takes_the_nearest_usable_candidate(scene, rng: np.random.Gene
     local_map.fit_planes(found.indices)
     rows, _ = compiled.pack_planes(
         local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, points,
-        np.array(NOISE), compiled.DROP,
+        np.array(NOISE), 0, compiled.DROP,
     )  # fmt: skip
     rows[rng.random(rows.shape[:2]) < 0.2, 7] = 0.0
     T = T @ make_transform(np.eye(3), np.array([0.08, -0.05, 0.06]))
@@ -150,44 +148,36 @@ def test_match_all_takes_the_nearest_usable_candidate(scene, rng: np.random.Gene
     assert len(set(chosen)) > 2
 
 
-def test_faked_information_agrees_with_the_twin(rng: np.random.Generator):
-    """E is the sum of what the covariance of every chosen normal adds to a Hessian."""
-    T = make_transform(so3_exp(rng.normal(size=3)), rng.normal(size=3))
-    points = rng.normal(size=(30, 3)).astype(np.float32)
-    A = 0.1 * rng.normal(size=(30, 2, 3, 3))
-    covs = A @ np.swapaxes(A, -1, -2)
-    upper = covs.reshape(30, 2, 9)[..., [0, 1, 2, 4, 5, 8]].astype(np.float32)
-    rows = rng.uniform(1.0, 2.0, size=(30, 2, 8)).astype(np.float32)
-    chosen, normalised = rng.integers(-1, 2, size=30), rng.normal(size=30)
-    got = compiled.normal_noise_information(
-        T, points, rows, upper, chosen, normalised, GEMAN_MCCLURE, 3.0
-    )
-    weights = (9.0 / (9.0 + normalised**2)) ** 2
-    used = np.flatnonzero(chosen >= 0)
-    best = chosen[used]
-    expected = normal_noise_information(
-        T, points[used].astype(np.float64), weights[used] * rows[used, best, 7], covs[used, best]
-    )
-    assert_allclose(got, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+def test_what_came_lately_is_not_matched(scene):
+    """Neighbours of a later insertion than the newest that counts have a place and no precision."""
+    local_map, _, origin, T, points = scene
+    wall = np.random.default_rng(3).uniform(0.0, 2.0, size=(2000, 3))
+    wall[:, 0] = 3.0
+    for _ in range(2):
+        local_map.insert(wall + origin)
+    places = np.concatenate([transform_points(T, points) + origin, wall[:200] + origin])
+    found = local_map.nearest(places, 1, 0.3)
+    local_map.fit_planes(found.indices)
+    source = transform_points(se3_inverse(T), places - origin).astype(np.float32)
+    rows = {
+        newest: compiled.pack_planes(
+            local_map.arrays, CONFIG.voxel_size_m, found.indices, origin, T, source,
+            np.array(NOISE), newest, compiled.DROP,
+        )[0]
+        for newest in (0, 1)
+    }  # fmt: skip
+    old, new = slice(0, len(points)), slice(len(points), None)
+    assert_array_equal(rows[0][old], rows[1][old])
+    assert_array_equal(rows[0][new, 0, :3], rows[1][new, 0, :3])
+    assert np.count_nonzero(rows[1][new, 0, 7]) > 150
+    assert not rows[0][new, 0, 7].any()
 
 
-def test_faked_information_is_what_noisy_normals_add(rng: np.random.Generator):
-    """Over many draws of the normals' noise the mean Hessian exceeds the true one by E."""
-    T = make_transform(so3_exp(rng.normal(size=3)), rng.normal(size=3))
-    points = rng.normal(size=(20, 3)).astype(np.float32)
-    normals = rng.normal(size=(20, 3))
-    sigma = 0.3
-    B = np.array([np.vstack([T[:3, :3].T, np.cross(p, T[:3, :3].T, axisb=0, axisc=0)])
-                  for p in points.astype(np.float64)])  # fmt: skip
-    noise = sigma * rng.standard_normal((4_000, 20, 3))
-    draws = normals + np.concatenate([noise, -noise])
-    rows_noisy = np.einsum("nij,dnj->dni", B, draws)
-    rows_true = np.einsum("nij,nj->ni", B, normals)
-    added = np.einsum("dni,dnj->ij", rows_noisy, rows_noisy) / len(draws) - rows_true.T @ rows_true
-    ones = np.ones((20, 1, 8), dtype=np.float32)
-    cov = np.tile(np.float32(sigma**2) * np.array([1, 0, 0, 1, 0, 1], np.float32), (20, 1, 1))
-    fake = compiled.normal_noise_information(
-        T, points, ones, cov, np.zeros(20, dtype=np.int64), np.ones(20), NO_WEIGHT, 1.0
-    )
-    # 4000 draws and their mirror images, sums of 20 squares: half a percent of the largest entry.
-    assert_allclose(fake, added, rtol=0.0, atol=0.02 * np.abs(fake).max())
+def test_a_map_settles_after_some_insertions():
+    """The first insertion counts at once, every other one when so many have followed."""
+    local_map = VoxelMap(CONFIG)
+    newest = []
+    for _ in range(5):
+        local_map.insert(np.zeros((1, 3)))
+        newest.append((local_map.newest_settled(2), local_map.newest_settled(0)))
+    assert newest == [(0, 0), (0, 1), (0, 2), (1, 3), (2, 4)]

@@ -353,10 +353,10 @@ def test_the_corridor_is_known_across_its_axis(corridor_result: RegistrationResu
 
 
 def test_the_scan_alone_does_not_know_the_corridor(corridor_result: RegistrationResult):
-    """What the scan alone says along the axis is far wider than the prior."""
+    """What the scan alone says along the axis is wider than the prior."""
     axis_body = MOTION[:3, :3].T @ [1.0, 0.0, 0.0]
     alone = axis_body @ corridor_result.likelihood_covariance[:3, :3] @ axis_body
-    assert np.sqrt(alone) > 0.2
+    assert np.sqrt(alone) > 0.15
 
 
 @pytest.mark.parametrize("name", ["room", "bare_corridor"])

@@ -139,8 +139,12 @@ class OdometryConfig:
     slant_turn_per_m: float = 0.005
     """How much they seem to be turned by that [rad/m]."""
     map_tilt_rad: float = 0.002
-    """Tilt that all normals of an old map may share; of a map of a few scans more, like its
-    trust: where nothing but such tilts shows the place along a corridor, it is not known [rad]."""
+    """Tilt that all normals of an old map may share; of a map that was seen from a few places only
+    more, like its trust: where nothing but such tilts shows the place along a corridor, it is not
+    known [rad]."""
+    settled_scans: int = 5
+    """What came into the map so many scans ago counts, unless it was there from the beginning:
+    what moves is gone by then."""
     lost_s: float = 1.0
     """After this long without a scan that can be believed, a new map is begun [s]."""
     auto_voxel: bool = True
@@ -167,7 +171,7 @@ class OdometryConfig:
             require(value > 0, f"odometry.{name}", "positive", value)
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
-            "slant_turn_per_m", "map_tilt_rad",
+            "slant_turn_per_m", "map_tilt_rad", "settled_scans",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

@@ -107,6 +107,9 @@ class MatchConfig:
     """The search starts this wide at most when the prior is wide [m]."""
     min_matches: int = 30
     """Fewer matched points give no estimate."""
+    settled_scans: int = 0
+    """A map point is matched when this many insertions have followed the one it came with, unless
+    that was the first. Odometry sets it: see ``odometry.settled_scans``."""
 
     def __post_init__(self) -> None:
         require(
@@ -114,6 +117,8 @@ class MatchConfig:
         )
         require(self.max_distance_m > 0, "match.max_distance_m", "positive", self.max_distance_m)
         require(self.min_matches >= 6, "match.min_matches", "at least 6", self.min_matches)
+        settled = self.settled_scans
+        require(settled >= 0, "match.settled_scans", "not negative", settled)
         require_finite("match", self)
 
 
@@ -135,6 +140,9 @@ class NoiseConfig:
     """Width of the robust weight, in standard deviations (physical) or metres (unit)."""
     debias_normals: bool = True
     """Discount information that noise in the normals fakes (errors in variables)."""
+    facing: float = 0.1
+    """A surface tells about an axis of the scan when the cosine between its normal and the axis is
+    larger than this; smaller ones are taken for errors of the normal. 0: all count."""
     shared_tilt_rad: float = 0.0
     """All normals of a map may be tilted by this, because the scans that made it are not placed
     exactly [rad]. Odometry sets it, larger for a young map: see ``odometry.map_tilt_rad``."""
@@ -146,6 +154,7 @@ class NoiseConfig:
         require(self.floor_m >= 0, "noise.floor_m", "not negative", self.floor_m)
         tilt = self.shared_tilt_rad
         require(tilt >= 0, "noise.shared_tilt_rad", "not negative", tilt)
+        require(0 <= self.facing < 1, "noise.facing", "from 0 to 1", self.facing)
         require(self.weight_width > 0, "noise.weight_width", "positive", self.weight_width)
         require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points

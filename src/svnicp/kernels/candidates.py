@@ -7,7 +7,7 @@ angle, the roughness of the surface, and the error of the fitted plane at that p
 
 import numpy as np
 
-from svnicp.kernels.linearise import nearest_candidate, robust_weight
+from svnicp.kernels.linearise import nearest_candidate
 from svnicp.kernels.njit import njit
 from svnicp.kernels.planes import (
     CENTROID,
@@ -18,9 +18,8 @@ from svnicp.kernels.planes import (
     RESIDUAL_VAR,
     STATE,
 )
-from svnicp.kernels.small import product, transposed_product
 from svnicp.kernels.threads import share
-from svnicp.kernels.voxel_arrays import EMPTY
+from svnicp.kernels.voxel_arrays import BORN, EMPTY
 
 DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
@@ -48,36 +47,51 @@ def pack_points(voxels, voxel_size, indices, origin, precision):
     return rows
 
 
-def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, non_planar):
+def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, newest, non_planar):
     """Candidate rows (N, M, 8) of the plane-aware metric, and normal covariances (N, M, 6).
 
     ``T`` (4, 4) is the pose (relative to ``origin``) at which incidence and leverage are taken;
     ``noise``: range noise variance, the floor of every variance [m²], and the variance of tilts
-    that all normals may share [rad²].
+    that all normals may share [rad²]. Neighbours that are in the map since a later insertion than
+    ``newest`` do not count.
     """
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
     normal_cov = np.zeros((indices.shape[0], indices.shape[1], 6), dtype=np.float32)
     share(
         pack_some, len(indices), POINTS, voxels, voxel_size, indices, origin, T, points, noise,
-        non_planar, rows, normal_cov,
+        newest, non_planar, rows, normal_cov,
     )  # fmt: skip
     return rows, normal_cov
 
 
 @njit()
 def pack_some(
-    begin, end, voxels, voxel_size, indices, origin, T, points, noise, non_planar, rows, normal_cov
+    begin,
+    end,
+    voxels,
+    voxel_size,
+    indices,
+    origin,
+    T,
+    points,
+    noise,
+    newest,
+    non_planar,
+    rows,
+    normal_cov,
 ):
     """``pack_planes`` for some of the source points."""
     for n in range(begin, end):
         _pack_point(
-            voxels, voxel_size, indices[n], origin, T, points[n], noise, non_planar, rows[n],
-            normal_cov[n],
+            voxels, voxel_size, indices[n], origin, T, points[n], noise, newest, non_planar,
+            rows[n], normal_cov[n],
         )  # fmt: skip
 
 
 @njit(inlined=True)
-def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar, rows, normal_cov):
+def _pack_point(
+    voxels, voxel_size, indices, origin, T, point, noise, newest, non_planar, rows, normal_cov
+):
     """Candidates of one source point, written into rows (M, 8) and normal_cov (M, 6)."""
     bx = T[0, 0] * point[0] + T[0, 1] * point[1] + T[0, 2] * point[2]
     by = T[1, 0] * point[0] + T[1, 1] * point[1] + T[1, 2] * point[2]
@@ -99,6 +113,8 @@ def _pack_point(voxels, voxel_size, indices, origin, T, point, noise, non_planar
         row[0] = cx + voxels.offsets[record, 0]
         row[1] = cy + voxels.offsets[record, 1]
         row[2] = cz + voxels.offsets[record, 2]
+        if voxels.moments[record, BORN] > newest:
+            continue
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
             _plane_row(plane, centre, beam, place, noise, row)
@@ -149,54 +165,6 @@ def _point_precision(moments, noise, voxel_size):
         scatter += moments[square] / count - (moments[axis] / count) ** 2
     apart = POINT_SHARE * voxel_size
     return 1.0 / (noise[0] + max(scatter, 0.0) / 3.0 + noise[1] + apart * apart)
-
-
-@njit()
-def normal_noise_information(T, points, rows, normal_cov, chosen, normalised, kind, width):
-    """E = Σ w/V [I; [p]×] cov(n) [I; [p]×]' (6, 6): information that noise in normals fakes.
-
-    ``chosen`` (N,) is the matched candidate or -1, ``normalised`` (N,) its residual over its
-    standard deviation, of which the robust weight is taken. Summed in the target's axes and turned
-    into the body's at the end.
-    """
-    total = np.zeros((6, 6))
-    crossed = np.empty((3, 3))
-    for n in range(len(points)):
-        m = chosen[n]
-        if m < 0:
-            continue
-        p = points[n]
-        x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2]
-        y = T[1, 0] * p[0] + T[1, 1] * p[1] + T[1, 2] * p[2]
-        z = T[2, 0] * p[0] + T[2, 1] * p[1] + T[2, 2] * p[2]
-        factor = robust_weight(kind, normalised[n] * normalised[n], width) * rows[n, m, 7]
-        xx, xy, xz = normal_cov[n, m, 0], normal_cov[n, m, 1], normal_cov[n, m, 2]
-        yy, yz, zz = normal_cov[n, m, 3], normal_cov[n, m, 4], normal_cov[n, m, 5]
-        total[0, 0] += factor * xx
-        total[0, 1] += factor * xy
-        total[0, 2] += factor * xz
-        total[1, 1] += factor * yy
-        total[1, 2] += factor * yz
-        total[2, 2] += factor * zz
-        # crossed = cov [p]×', row by row: each row crossed with p from the left.
-        for i, row in enumerate(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))):
-            crossed[i, 0] = y * row[2] - z * row[1]
-            crossed[i, 1] = z * row[0] - x * row[2]
-            crossed[i, 2] = x * row[1] - y * row[0]
-            for j in range(3):
-                total[i, 3 + j] += factor * crossed[i, j]
-        for j in range(3):
-            total[3, 3 + j] += factor * (y * crossed[2, j] - z * crossed[1, j])
-            total[4, 3 + j] += factor * (z * crossed[0, j] - x * crossed[2, j])
-            total[5, 3 + j] += factor * (x * crossed[1, j] - y * crossed[0, j])
-    for i in range(6):
-        for j in range(i):
-            total[i, j] = total[j, i]
-    turn = np.zeros((6, 6))
-    for i in range(3):
-        for j in range(3):
-            turn[i, j] = turn[3 + i, 3 + j] = T[i, j]
-    return transposed_product(turn, product(total, turn))
 
 
 @njit()

@@ -42,26 +42,25 @@ def prior_terms(T_prior, precision, T_reference):
 
 @njit()
 def newton_offset(
-    gradient, hessian, seen, gradient_factor, hessian_factor, prior_hessian, prior_slope
+    gradient, hessian, reliable, gradient_factor, hessian_factor, prior_hessian, prior_slope
 ):
     """Newton step (6,), information of the likelihood (6, 6), and the prior's slope for particles.
 
-    Of gradient and curvature the reliable share ρ = seen² is kept: the information is ρH. Particles
-    look at the likelihood in seen @ offset, which leaves them seen' of the gradient at the
-    reference; the rest of ρ, constant, goes with the prior's slope.
+    ``reliable`` is what of an offset is seen (6, 6), and the gradient (6,) that can be relied on.
+    Particles look at the likelihood in seen @ offset, which leaves them seen' of the gradient at
+    the reference; what differs from the reliable one, constant, goes with the prior's slope.
     """
-    pull = transposed_applied(seen, gradient)
+    seen, pull = reliable
+    plain = transposed_applied(seen, gradient)
     information = transposed_product(seen, product(hessian, seen))
     for i in range(6):
-        pull[i] *= gradient_factor
         for j in range(6):
             information[i, j] *= hessian_factor
     _symmetrise(information)
-    pulled = transposed_applied(seen, pull)
     curvature, slope, right = np.empty((6, 6)), np.empty(6), np.empty(6)
     for i in range(6):
-        right[i] = -(pulled[i] + prior_slope[i])
-        slope[i] = prior_slope[i] + pulled[i] - pull[i]
+        right[i] = -(gradient_factor * pull[i] + prior_slope[i])
+        slope[i] = prior_slope[i] + gradient_factor * (pull[i] - plain[i])
         for j in range(6):
             curvature[i, j] = information[i, j] + prior_hessian[i, j]
     return solve_spd(curvature, right), information, slope

@@ -15,6 +15,8 @@ import numpy.typing as npt
 from svnicp.kernels.njit import njit
 
 EMPTY = -1
+BORN = 10
+"""Column of the moments: number of the insertion that a stored point came with."""
 STRETCH = 8
 """Records by which a voxel's memory grows."""
 
@@ -39,7 +41,7 @@ class VoxelArrays(NamedTuple):
     offsets: npt.NDArray[np.float32]
     """(R, 3) position of a stored point relative to the voxel's centre [m]."""
     moments: npt.NDArray[np.float32]
-    """(R, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
+    """(R, 11) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz); and BORN."""
     planes: npt.NDArray[np.float32]
     """(R, 17) cached plane fit, see ``kernels.planes``."""
     links: npt.NDArray[np.int32]

@@ -10,6 +10,7 @@ import numpy as np
 from svnicp.kernels.njit import njit
 from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_arrays import (
+    BORN,
     EMPTY,
     STRETCH,
     copy_records,
@@ -108,6 +109,7 @@ def insert_points(voxels, num_voxels, points, left, start, voxel_size, cells, ep
                 return num_voxels, n, reached
             if cells > 0:
                 voxels.cell_slots[voxel, cell] = slot
+            voxels.moments[voxels.starts[voxel] + slot, BORN] = epoch
         _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
     return num_voxels, len(points), reached
 

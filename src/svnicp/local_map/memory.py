@@ -40,7 +40,7 @@ def allocate_pool(records: int, config: MapConfig) -> dict[str, Any]:
     spare[0] = 0
     return {
         "offsets": np.empty((rounded, 3), dtype=np.float32),
-        "moments": np.empty((rounded, 10), dtype=np.float32),
+        "moments": np.empty((rounded, 11), dtype=np.float32),
         "planes": np.empty((rounded, 17), dtype=np.float32),
         "links": np.empty(rounded // STRETCH, dtype=np.int32),
         "spare": spare,

@@ -59,6 +59,10 @@ class VoxelMap:
         """Return the number of stored points."""
         return int(self._voxels.counts[: self.num_voxels].sum())
 
+    def newest_settled(self, settled_scans: int) -> int:
+        """Last insertion that so many have followed; the first one needs none."""
+        return max(0, self.epoch - 1 - settled_scans)
+
     @property
     def nbytes(self) -> int:
         """Memory held by the map's arrays [bytes]."""

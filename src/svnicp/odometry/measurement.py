@@ -9,11 +9,12 @@ there the scan is taken to say nothing.
 """
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats
-from svnicp.config import OdometryConfig
+from svnicp.config import Config, OdometryConfig
 from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.registration import RegistrationResult
@@ -21,7 +22,7 @@ from svnicp.registration import RegistrationResult
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
-MOST_TILT_RAD = 0.05
+MOST_TILT_RAD = 0.15
 """No map is tilted by more than this [rad]."""
 
 
@@ -75,9 +76,19 @@ def youth(config: OdometryConfig, map_age: int) -> float:
     return 1.0 + (config.warm_up_scans / max(map_age, 1)) ** 2
 
 
-def shared_tilt(config: OdometryConfig, map_age: int) -> float:
-    """Tilt that all normals of a map of this many scans may share [rad]."""
-    return min(config.map_tilt_rad * youth(config, map_age), MOST_TILT_RAD)
+def matching(config: Config, num_views: int) -> Config:
+    """Configuration with which a scan is matched with a map seen from this many places."""
+    tilt = shared_tilt(config.odometry, num_views)
+    return replace(
+        config,
+        noise=replace(config.noise, shared_tilt_rad=tilt),
+        match=replace(config.match, settled_scans=config.odometry.settled_scans),
+    )
+
+
+def shared_tilt(config: OdometryConfig, num_views: int) -> float:
+    """Tilt that all normals of a map seen from this many places may share [rad]."""
+    return min(config.map_tilt_rad * youth(config, num_views), MOST_TILT_RAD)
 
 
 def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:

@@ -7,7 +7,6 @@ is begun at the predicted pose, and the covariance keeps what is not known about
 """
 
 import logging
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,8 @@ from svnicp.odometry.inputs import (
     num_places,
 )
 from svnicp.odometry.map_scale import fitting_scale
-from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
+from svnicp.odometry.map_views import MapViews
+from svnicp.odometry.measurement import MeasurementNoise, matching
 from svnicp.odometry.motion import Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.scan_order import ScanOrder, Turn
@@ -85,6 +85,7 @@ class Odometry:
             self.motion = InertialMotion(self.config.inertial, self.config.motion, noise)
         self.local_map = VoxelMap(self.config.map)
         self.noise = MeasurementNoise(self.config.odometry, prior_used=self.config.prior.use)
+        self.views = MapViews()
         self.drift = MapDrift(self.config.drift)
         self.num_scans = 0
         self._believed_ns: int | None = None
@@ -200,15 +201,13 @@ class Odometry:
         enough = num_places(scan.points) >= self.config.match.min_matches
         if self.local_map.num_voxels == 0 or not enough:
             return None
-        tilt = shared_tilt(self.config.odometry, self.local_map.epoch)
-        noise = replace(self.config.noise, shared_tilt_rad=tilt)
         T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
         if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
             start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
         return register_in_map(
             scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
-            config=replace(self.config, noise=noise), rng=self.rng, point_seconds=scan.seconds,
-            start=start,
+            config=matching(self.config, self.views.count), rng=self.rng,
+            point_seconds=scan.seconds, start=start,
         )  # fmt: skip
 
     def _prior(self, prediction: Prediction) -> Covariance | None:
@@ -278,6 +277,7 @@ class Odometry:
         T_world_body = self.motion.T_world_body
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(transform_points(T_world_body, kept))
+        self.views.add(T_world_body[:3, 3], self.config.map.plane_radius_m)
         if outcome.measurement is not None and outcome.fate.used:
             scan_cov = outcome.measurement.scan_covariance
             taken = self.drift.renew(share, scan_cov, outcome.predicted_cov)
@@ -295,7 +295,7 @@ class Odometry:
         wanted = self.config.odometry.auto_voxel and self.config.match.metric == "plane"
         if wanted and fate is Fate.FIRST:
             self.config = fitting_scale(points, self.config)
-        self.local_map = VoxelMap(self.config.map)
+        self.local_map, self.views = VoxelMap(self.config.map), MapViews()
 
     def _learn_speed(self, scan: Scan) -> None:
         """With the second scan, find out how the body moved when the first was taken.

@@ -26,6 +26,7 @@ from svnicp.local_map import VoxelMap
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.odometry import Odometry
 from svnicp.odometry.saved_arrays import restored, stored
@@ -33,14 +34,14 @@ from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
 from svnicp.odometry.wait import Wait
 
-FORMAT = 3
+FORMAT = 4
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
-        Wait,
+        MapViews, Wait,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

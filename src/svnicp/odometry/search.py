@@ -40,7 +40,8 @@ class Search:
 
     def __init__(self, points: Points, local_map: VoxelMap, config: Config) -> None:
         source = dataclasses.replace(config.source, max_points=SEARCH_POINTS)
-        self._config = dataclasses.replace(config, source=source)
+        noise = dataclasses.replace(config.noise, facing=0.0)  # to come near, every hint counts
+        self._config = dataclasses.replace(config, source=source, noise=noise)
         self._sample = points[spread_source(points, source)]
         self._local_map = local_map
 

@@ -19,7 +19,7 @@ from svnicp.kernels.linearise import linearise_one
 from svnicp.lie import orthonormalise
 from svnicp.registration.candidates import Candidates, localise
 from svnicp.registration.prior import Prior, prior_seen_from
-from svnicp.registration.reliability import seen_offsets
+from svnicp.registration.reliability import reliable_part
 from svnicp.registration.robust import WEIGHT_KINDS, Efficiency, efficiency, residual_scale
 
 STEPS_PER_WALK = 6
@@ -96,17 +96,16 @@ def newton_step(
     gradient, hessian = linearise_one(
         T_local, candidates.points, candidates.rows, reach_m**2, kind, width * scale
     )
-    seen = ALL_SEEN
+    reliable = ALL_SEEN, gradient
     if config.noise.debias_normals and config.match.metric == "plane":
-        fake = compiled.normal_noise_information(
+        reliable = reliable_part(
             T_local, candidates.points, candidates.rows, candidates.normal_cov, chosen, normalised,
-            kind, width * scale,
+            kind, width * scale, hessian, config.noise.facing,
         )  # fmt: skip
-        seen = seen_offsets(hessian, fake)
     factors = efficiency(config.noise, len(matched))
     prior = prior_seen_from(aim.guess, aim.precision, T)
     offset, information, slope = curvature.newton_offset(
-        gradient, hessian, seen, factors.gradient / scale**2, factors.hessian / scale**2, *prior
+        gradient, hessian, reliable, factors.gradient / scale**2, factors.hessian / scale**2, *prior
     )
     prior = prior._replace(slope=slope)
-    return NewtonStep(offset, seen, factors, prior, information, scale, len(matched))
+    return NewtonStep(offset, reliable[0], factors, prior, information, scale, len(matched))

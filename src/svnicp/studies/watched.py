@@ -7,7 +7,6 @@ filter, sees both, and changes nothing. It may ask others about the same scan in
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from svnicp.data.dataset import Dataset
 from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
 from svnicp.odometry import Odometry
-from svnicp.odometry.measurement import MeasurementNoise, shared_tilt
+from svnicp.odometry.measurement import MeasurementNoise, matching
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.run import odometry_for
 from svnicp.preprocess import body_points
@@ -74,12 +73,11 @@ class _Watch(MeasurementNoise):
         odometry, scan = self._odometry, self._scan
         assert scan is not None
         config = odometry.config
-        tilt = shared_tilt(config.odometry, odometry.local_map.epoch)
         return ScanInMap(
             body_points(scan, prediction.track, odometry.T_body_lidar, config.preprocess).points,
             copy.deepcopy(odometry.local_map), result.T_target_source, prediction.T_world_body,
             prediction.covariance,
-            replace(config, noise=replace(config.noise, shared_tilt_rad=tilt)),
+            matching(config, odometry.views.count),
         )  # fmt: skip
 
 

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""From how many places a map was seen: a standing body sees the same lines again and again."""
+
+import numpy as np
+
+from svnicp.config import Config
+from svnicp.odometry.map_views import MapViews
+from svnicp.odometry.measurement import MOST_TILT_RAD, shared_tilt
+
+
+def test_standing_still_is_one_view():
+    """Scans from places less than a patch apart count once, and slow motion adds up."""
+    views = MapViews()
+    for _ in range(50):
+        views.add(np.array([0.1, 0.0, 0.0]), 0.25)
+    assert views.count == 1
+    for metres in np.arange(0.1, 1.11, 0.05):
+        views.add(np.array([metres, 0.0, 0.0]), 0.25)
+    assert views.count == 5
+
+
+def test_a_map_from_one_place_may_be_tilted_most():
+    """The tilt that all normals may share falls with every view, to that of an old map."""
+    config = Config.preset("default").odometry
+    tilts = [shared_tilt(config, count) for count in (1, 2, 5, 20, 1000)]
+    assert tilts[0] == MOST_TILT_RAD
+    assert np.all(np.diff(tilts) < 0.0)
+    assert np.isclose(tilts[-1], config.map_tilt_rad, rtol=1e-3)
