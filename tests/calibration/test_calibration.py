@@ -30,7 +30,8 @@ def test_errors_are_as_large_as_reported(scene: str):
 
 
 def test_a_bare_corridor_leaves_the_prior_along_it():
-    """Noisy normals are no information: sigma along the axis is that of the prior within 15 %."""
+    """Noisy normals are no information: along the axis sigma is the prior's, within 20 % always."""
     sigmas = np.sqrt([trial.covariance[0, 0] for trial in redraws("bare corridor", 20)])
-    assert np.all(sigmas > 0.85 * PRIOR_STD[0])
+    assert np.all(sigmas > 0.8 * PRIOR_STD[0])
+    assert np.median(sigmas) > 0.96 * PRIOR_STD[0]
     assert np.all(sigmas < 1.15 * PRIOR_STD[0])
