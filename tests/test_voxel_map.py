@@ -158,8 +158,9 @@ def test_a_cloud_at_once_is_its_points_one_by_one(config: MapConfig, rng: np.ran
         one_by_one.insert(point[None])
     reached = len(np.unique(voxels_of(cloud, config), axis=0))
     assert share == (one_by_one.num_voxels - known) / reached
-    for name in ("offsets", "moments"):
-        assert_array_equal(records_of(at_once, name), records_of(one_by_one, name))
+    assert_array_equal(records_of(at_once, "offsets"), records_of(one_by_one, "offsets"))
+    one, other = (records_of(m, "moments")[:, :BORN] for m in (at_once, one_by_one))
+    assert_array_equal(one, other)
 
 
 @CONFIGS
