@@ -8,6 +8,7 @@ many, call the same entry point in this process.
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -142,7 +143,9 @@ def test_corridor_is_reported_weak_in_words(tmp_path, capsys):
     assert code == 0
     out = capsys.readouterr().out
     assert out.startswith("WEAK: ")
-    assert "weak: translation along the source's x axis: sigma 9" in out
+    weak = re.search(r"weak: translation along the source's x axis: sigma (\d+)", out)
+    assert weak is not None
+    assert 80 <= int(weak[1]) <= 110
 
 
 def test_quiet_prints_nothing(clouds, capsys):

@@ -5,7 +5,7 @@ import numpy as np
 
 from svnicp.config import Config
 from svnicp.odometry.map_views import MapViews
-from svnicp.odometry.measurement import MOST_TILT_RAD, shared_tilt
+from svnicp.odometry.measurement import MOST_TILT_CARRIED_RAD, MOST_TILT_RAD, shared_tilt
 
 
 def test_standing_still_is_one_view():
@@ -22,7 +22,8 @@ def test_standing_still_is_one_view():
 def test_a_map_from_one_place_may_be_tilted_most():
     """The tilt that all normals may share falls with every view, to that of an old map."""
     config = Config.preset("default").odometry
-    tilts = [shared_tilt(config, count) for count in (1, 2, 5, 20, 1000)]
-    assert tilts[0] == MOST_TILT_RAD
+    tilts = [shared_tilt(config, count, carried=True) for count in (1, 2, 5, 20, 1000)]
+    assert tilts[0] == MOST_TILT_CARRIED_RAD
+    assert shared_tilt(config, 1, carried=False) == MOST_TILT_RAD < MOST_TILT_CARRIED_RAD
     assert np.all(np.diff(tilts) < 0.0)
     assert np.isclose(tilts[-1], config.map_tilt_rad, rtol=1e-3)

@@ -22,8 +22,10 @@ from svnicp.registration import RegistrationResult
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
-MOST_TILT_RAD = 0.15
+MOST_TILT_RAD = 0.05
 """No map is tilted by more than this [rad]."""
+MOST_TILT_CARRIED_RAD = 0.2
+"""The same where an IMU carries the pose until the map has been seen from elsewhere [rad]."""
 
 
 class MeasurementNoise:
@@ -76,9 +78,12 @@ def youth(config: OdometryConfig, map_age: int) -> float:
     return 1.0 + (config.warm_up_scans / max(map_age, 1)) ** 2
 
 
-def matching(config: Config, num_views: int) -> Config:
-    """Configuration with which a scan is matched with a map seen from this many places."""
-    tilt = shared_tilt(config.odometry, num_views)
+def matching(config: Config, num_views: int, *, carried: bool) -> Config:
+    """Configuration with which a scan is matched with a map seen from this many places.
+
+    ``carried`` by an IMU, a body can wait for a map that tells more than false normals do.
+    """
+    tilt = shared_tilt(config.odometry, num_views, carried=carried)
     return replace(
         config,
         noise=replace(config.noise, shared_tilt_rad=tilt),
@@ -86,9 +91,10 @@ def matching(config: Config, num_views: int) -> Config:
     )
 
 
-def shared_tilt(config: OdometryConfig, num_views: int) -> float:
+def shared_tilt(config: OdometryConfig, num_views: int, *, carried: bool) -> float:
     """Tilt that all normals of a map seen from this many places may share [rad]."""
-    return min(config.map_tilt_rad * youth(config, num_views), MOST_TILT_RAD)
+    most = MOST_TILT_CARRIED_RAD if carried else MOST_TILT_RAD
+    return min(config.map_tilt_rad * youth(config, num_views), most)
 
 
 def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:

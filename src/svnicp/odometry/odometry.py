@@ -94,6 +94,11 @@ class Odometry:
         self._order = ScanOrder(self.config.odometry.min_step_s)
         self._wait = Wait()
 
+    @property
+    def has_imu(self) -> bool:
+        """Whether readings carry the pose from scan to scan."""
+        return isinstance(self.motion, InertialMotion)
+
     def add_imu(
         self, stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
     ) -> None:
@@ -206,7 +211,7 @@ class Odometry:
             start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
         return register_in_map(
             scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
-            config=matching(self.config, self.views.count), rng=self.rng,
+            config=matching(self.config, self.views.count, carried=self.has_imu), rng=self.rng,
             point_seconds=scan.seconds, start=start,
         )  # fmt: skip
 

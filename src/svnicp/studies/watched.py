@@ -77,7 +77,7 @@ class _Watch(MeasurementNoise):
             body_points(scan, prediction.track, odometry.T_body_lidar, config.preprocess).points,
             copy.deepcopy(odometry.local_map), result.T_target_source, prediction.T_world_body,
             prediction.covariance,
-            matching(config, odometry.views.count),
+            matching(config, odometry.views.count, carried=odometry.has_imu),
         )  # fmt: skip
 
 
