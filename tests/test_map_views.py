@@ -5,7 +5,7 @@ import numpy as np
 
 from svnicp.config import Config
 from svnicp.odometry.map_views import MapViews
-from svnicp.odometry.measurement import MOST_TILT_CARRIED_RAD, MOST_TILT_RAD, shared_tilt
+from svnicp.odometry.measurement import MOST_TILT_CARRIED_RAD, MOST_TILT_RAD, matching, shared_tilt
 
 
 def test_standing_still_is_one_view():
@@ -17,6 +17,15 @@ def test_standing_still_is_one_view():
     for metres in np.arange(0.1, 1.11, 0.05):
         views.add(np.array([metres, 0.0, 0.0]), 0.25)
     assert views.count == 5
+
+
+def test_an_imu_decides_what_normals_are_trusted_with():
+    """Small components of normals count where an IMU carries the prediction, and only there."""
+    config = Config.preset("default")
+    alone, carried = (matching(config, 20, carried=carried) for carried in (False, True))
+    assert alone.noise.facing == config.noise.facing > 0.0
+    assert carried.noise.facing == config.odometry.facing_with_imu == 0.0
+    assert alone.match.settled_scans == carried.match.settled_scans > config.match.settled_scans
 
 
 def test_a_map_from_one_place_may_be_tilted_most():

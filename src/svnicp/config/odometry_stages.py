@@ -142,6 +142,9 @@ class OdometryConfig:
     """Tilt that all normals of an old map may share; of a map that was seen from a few places only
     more, like its trust: where nothing but such tilts shows the place along a corridor, it is not
     known [rad]."""
+    facing_with_imu: float = 0.0
+    """``noise.facing`` of a scan whose prediction an IMU carries: there small components of normals
+    do more good than harm."""
     settled_scans: int = 5
     """What came into the map so many scans ago counts, unless it was there from the beginning:
     what moves is gone by then."""
@@ -171,7 +174,7 @@ class OdometryConfig:
             require(value > 0, f"odometry.{name}", "positive", value)
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
-            "slant_turn_per_m", "map_tilt_rad", "settled_scans",
+            "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

@@ -84,9 +84,10 @@ def matching(config: Config, num_views: int, *, carried: bool) -> Config:
     ``carried`` by an IMU, a body can wait for a map that tells more than false normals do.
     """
     tilt = shared_tilt(config.odometry, num_views, carried=carried)
+    facing = config.odometry.facing_with_imu if carried else config.noise.facing
     return replace(
         config,
-        noise=replace(config.noise, shared_tilt_rad=tilt),
+        noise=replace(config.noise, shared_tilt_rad=tilt, facing=facing),
         match=replace(config.match, settled_scans=config.odometry.settled_scans),
     )
 
