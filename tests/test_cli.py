@@ -281,6 +281,16 @@ def test_warnings_of_the_library_reach_the_user(clouds, tmp_path, capsys):
     assert "dropped 7 of" in captured.err
 
 
+def test_the_package_runs_as_a_module():
+    """``python -m svnicp`` is ``svnicp``, arguments and exit codes included."""
+    words = [sys.executable, "-m", "svnicp"]
+    fine = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
+    assert (fine.returncode, fine.stdout) == (0, f"svnicp {__version__}\n"), fine.stderr
+    wrong = subprocess.run([*words, "rum"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "did you mean run?" in wrong.stderr
+
+
 def test_interrupt_exits_with_130(monkeypatch, capsys):
     """Ctrl-C ends the program with the shell's code and no traceback."""
 
