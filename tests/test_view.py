@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -221,6 +222,50 @@ def test_a_page_that_dies_takes_nothing_with_it(
         "the page shows nothing any more (it has ended); the run goes on."
     ]
     assert Drawn(file).rows["/world/body"] == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs the signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_no_signal_leaves_a_page_behind(name: str, tmp_path: Path):
+    """However the program that serves a page is ended, its viewer ends too and leaves no file."""
+    script = """
+import sys, time
+from svnicp.view import web_screen
+from svnicp.view.viewer_process import ViewerError, free_port
+for _ in range(5):  # the next port may be taken
+    port = free_port()
+    try:
+        screen = web_screen("page", "127.0.0.1", port, imu=False)
+        break
+    except ViewerError:
+        continue
+print(port, flush=True)
+time.sleep(600.0)
+"""
+    serving = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tmp_path)}, text=True,
+    )  # fmt: skip
+    assert serving.stdout is not None
+    port = int(serving.stdout.readline())
+    with serving.stdout:
+        check_listens(port, listens=True)
+        serving.send_signal(getattr(signal, name))
+        serving.wait(10.0)
+    for each in (port, port + 1):
+        check_listens(each, listens=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def check_listens(port: int, *, listens: bool) -> None:
+    """Fail if a port does not become what it is to be."""
+    end = time.monotonic() + 10.0
+    while time.monotonic() < end:
+        with socket.socket() as probe:
+            if (probe.connect_ex(("127.0.0.1", port)) == 0) == listens:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"port {port} is {'closed' if listens else 'still served'}")
 
 
 @pytest.mark.skipif(browser_path() is None, reason="there is no Chromium on this machine")

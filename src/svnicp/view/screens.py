@@ -72,7 +72,8 @@ def window_screen(name: str, *, imu: bool) -> Screen:
     if not has_display():
         raise ViewerError("there is no display")
     port = free_port()
-    process = ViewerProcess(["--hide-welcome-screen", "--expect-data-soon"], LOOPBACK, port)
+    options = ["--hide-welcome-screen", "--expect-data-soon"]
+    process = ViewerProcess(options, LOOPBACK, port, stays=True)
     process.settle()
     stream = _stream(name)
     stream.connect_grpc(process.address, default_blueprint=layout(imu=imu))

@@ -2,17 +2,18 @@
 """Rerun's viewer as a process of its own, which listens where it is told to and may die alone.
 
 It is started by its own program, and not through the SDK, because only that can be kept to the
-loopback address.
+loopback address. It ends with the program that started it, by whatever signal, unless it is to stay.
 """
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 from typing import NoReturn
 
 LOOPBACK = "127.0.0.1"
@@ -22,6 +23,8 @@ START_S = 20.0
 SETTLE_S = 1.5
 """A window that cannot open is noticed within this time after its process listens [s]."""
 END_S = 5.0
+ENDS_WITH_RUN = Path(__file__).with_name("ends_with_run.py")
+"""Program that runs rerun's and ends with this one."""
 
 
 class ViewerError(Exception):
@@ -37,6 +40,8 @@ class ViewerProcess:
         Options of rerun's program.
     host, port
         Where it listens for data.
+    stays
+        Whether it may outlive the program that starts it.
 
     Raises
     ------
@@ -44,15 +49,17 @@ class ViewerProcess:
         If it does not come up.
     """
 
-    def __init__(self, options: Sequence[str], host: str, port: int) -> None:
-        self._folder = TemporaryDirectory(prefix="svnicp-view-")
-        self._printed = Path(self._folder.name) / "printed.txt"
-        with self._printed.open("wb") as stream:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "rerun_cli", "--bind", host, "--port", str(port), *options],
-                stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
-                start_new_session=True, env={**os.environ, "NO_COLOR": "1", "RUST_LOG": "warn"},
-            )  # fmt: skip
+    def __init__(
+        self, options: Sequence[str], host: str, port: int, *, stays: bool = False
+    ) -> None:
+        self._printed = TemporaryFile()  # noqa: SIM115: it is read when the process has ended
+        program = ["-m", "rerun_cli"] if stays else [str(ENDS_WITH_RUN)]
+        self._process = subprocess.Popen(
+            [sys.executable, *program, "--bind", host, "--port", str(port), *options],
+            stdin=subprocess.DEVNULL if stays else subprocess.PIPE, stdout=self._printed,
+            stderr=subprocess.STDOUT, start_new_session=True,
+            env={**os.environ, "NO_COLOR": "1", "RUST_LOG": "warn"},
+        )  # fmt: skip
         self.address = near_address(host, port)
         self._wait(near_host(host), port)
 
@@ -72,17 +79,27 @@ class ViewerProcess:
     def end(self) -> None:
         """End it, if it still runs."""
         if self.alive:
-            os.killpg(self._process.pid, 15) if hasattr(os, "killpg") else self._process.terminate()
+            self._signal(signal.SIGTERM)
             try:
                 self._process.wait(END_S)
             except subprocess.TimeoutExpired:
-                self._process.kill()
+                self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
                 self._process.wait()
-        self._folder.cleanup()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._printed.close()
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to the process and to what it started."""
+        if hasattr(os, "killpg"):
+            os.killpg(self._process.pid, number)
+        else:
+            self._process.terminate()
 
     def last_words(self) -> str:
         """Return the last line that it printed."""
-        text = self._printed.read_text(encoding="utf-8", errors="replace")
+        self._printed.seek(0)
+        text = self._printed.read().decode("utf-8", errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return lines[-1][:160] if lines else "it said nothing"
 
