@@ -100,10 +100,13 @@ def test_json_says_the_same(whole):
     assert "map.ply" in content["files"]
 
 
-def test_ctrl_c_ends_cleanly_and_resume_gives_the_same_bits(whole, tmp_path, capsys):
-    """Interrupted by SIGINT it exits with 130 and says how to go on; the result is the same."""
-    code, said = interrupted(tmp_path / "run", signal.SIGINT)
-    assert code == 130
+@pytest.mark.parametrize(("how", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_cleanly_and_resume_gives_the_same_bits(
+    whole, tmp_path, capsys, how, expected
+):
+    """Ended by Ctrl-C or SIGTERM it says so and how to go on; the result is the same."""
+    code, said = interrupted(tmp_path / "run", how)
+    assert code == expected
     assert f"--out {tmp_path / 'run'} --resume" in said
     assert "Traceback" not in said
     assert yaml.safe_load((tmp_path / "run" / "run.yaml").read_text())["state"] == "interrupted"

@@ -55,6 +55,11 @@ def words(recording: Path, out: Path, *more: str) -> list[str]:
 @pytest.fixture(scope="module")
 def interrupted(recording, tmp_path_factory) -> tuple[Path, int, str, Path]:
     """Return the folder of a comparison ended by Ctrl-C after its first row, and what it said."""
+    return ended_by(signal.SIGINT, recording, tmp_path_factory)
+
+
+def ended_by(number: signal.Signals, recording, tmp_path_factory) -> tuple[Path, int, str, Path]:
+    """End a comparison after its first row; returns its folder, code, words and temporary files."""
     out, temporary = tmp_path_factory.mktemp("compared") / "out", tmp_path_factory.mktemp("tmp")
     process = subprocess.Popen(
         [sys.executable, "-m", "svnicp.cli", *words(recording, out, "--with", "none")],
@@ -63,7 +68,7 @@ def interrupted(recording, tmp_path_factory) -> tuple[Path, int, str, Path]:
     )  # fmt: skip
     while process.poll() is None and not (out / "ride" / "svnicp-lo.json").is_file():
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=60)
     return out, process.returncode, said, temporary
 
@@ -91,6 +96,14 @@ def test_ctrl_c_leaves_what_is_done(interrupted):
     assert "interrupted; go on with: svnicp compare" in said
     assert "Traceback" not in said
     assert list(rows_of(out)) == ["svnicp-lo"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_sigterm_ends_a_comparison_as_tidily(recording, tmp_path_factory):
+    """It exits with 143, and leaves neither a process nor a file of the peer that was running."""
+    _, code, said, temporary = ended_by(signal.SIGTERM, recording, tmp_path_factory)
+    assert code == 143, said
+    assert "interrupted; go on with: svnicp compare" in said
     assert list(temporary.iterdir()) == []
 
 

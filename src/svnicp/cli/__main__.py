@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from svnicp import __version__
-from svnicp.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, WRONG_INPUT
+from svnicp.cli.exit_codes import CLOSED_PIPE, INTERRUPTED, WRONG_INPUT, Stopped
 from svnicp.cli.flag_names import FlagFormatter, in_flags
 from svnicp.errors import SvnicpError
 
@@ -86,9 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 traceback.print_exc()
             print(f"svnicp: error: {in_flags(str(error))}", file=sys.stderr)
             return WRONG_INPUT
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             print("svnicp: interrupted", file=sys.stderr)
-            return INTERRUPTED
+            return error.code if isinstance(error, Stopped) else INTERRUPTED
         except BrokenPipeError:
             _discard_stdout()
             return CLOSED_PIPE

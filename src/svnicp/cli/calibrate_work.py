@@ -34,16 +34,13 @@ def calibrate(command: CalibrateCommand, command_line: str) -> int:
     sources = sources_of(command)
 
     def run(jobs: Sequence[Job]) -> Results:
-        failed = run_all(jobs, store, told, command.scheduler, command_line)
-        if failed is None:
-            raise KeyboardInterrupt
-        return Results(store, failed)
+        return Results(store, run_all(jobs, store, told, command.scheduler, command_line))
 
     try:
         fitted, steps = fits.calibrate(start, sources, run)
         after = fits.training_anees(fitted, sources, run)
-    except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
+    except exit_codes.Stopped as stopped:
+        return stopped.code
     write_text(command.out, yaml_text(fitted, steps, command_line))
     _show(show.console(sys.stdout, quiet=command.quiet), steps, after)
     told.print(f"\n{command.out}: for --config of svnicp run and svnicp study")

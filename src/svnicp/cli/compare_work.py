@@ -2,7 +2,7 @@
 """The work of ``svnicp compare``: spool each dataset once, run everybody, keep every finished row.
 
 Tables are written anew after each row, so that an interrupted comparison leaves what is done. The
-exit code is 3 when one of ours did not get through, and 130 after Ctrl-C.
+exit code is 3 when one of ours did not get through, 130 after Ctrl-C, and 143 after SIGTERM.
 """
 
 import os
@@ -80,7 +80,7 @@ def compare(command: CompareCommand, command_line: str) -> int:
                 comparison.run(contest, stop)
         except KeyboardInterrupt:
             told.print(f"interrupted; go on with: {command_line}", style="yellow")
-            return exit_codes.INTERRUPTED
+            return stop.code
     target.write(comparison.json())
     show_rows(show.console(target.words_to, quiet=command.quiet), comparison.rows)
     told.print(f"\n{command.out}: {', '.join(comparison.files)}")
@@ -230,11 +230,11 @@ def _not_run(entry: Entry) -> Row:
 
 
 def checked(stop: Stop, then: Callable[..., None]) -> Callable[..., None]:
-    """A callback that ends everything if Ctrl-C was pressed."""
+    """A callback that ends everything if Ctrl-C was pressed, or SIGTERM came."""
 
     def look(*values: int) -> None:
         if stop.asked:
-            raise KeyboardInterrupt
+            raise exit_codes.Stopped(stop.code)
         then(*values)
 
     return look

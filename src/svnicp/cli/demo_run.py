@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from svnicp.cli import exit_codes, show
+from svnicp.cli import show
 from svnicp.cli.demo import SCENARIO, DemoCommand
 from svnicp.cli.demo_peer import peer_row
 from svnicp.cli.demo_table import demo_table
@@ -47,7 +47,7 @@ def run(command: DemoCommand, command_line: str) -> int:
     if ran.num_estimates == 0:
         return nothing_to_show(inputs, ran)
     if not ran.finished:
-        return exit_codes.INTERRUPTED
+        return ran.stop_code
     beside = peer_row(inputs, told)
     with patience(told, "writing the report"):
         series = read_series(ran.path)

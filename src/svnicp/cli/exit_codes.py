@@ -11,3 +11,12 @@ CLOSED_PIPE = 141
 """The reader of our output went away, as a shell would report it."""
 TERMINATED = 143
 """SIGTERM, as a shell would report it."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Someone ended the program by a signal, which was waited for and tidied up after."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__()
+        self.code = code
+        """Exit code that tells of the signal."""

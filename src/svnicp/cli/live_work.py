@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The work of ``svnicp live``: connect, listen or replay, publish, and sum up at the end.
 
-The exit code is 0 when it ends by itself or by Ctrl-C: that is how one ends it.
+The exit code is 0 when it ends by itself, by Ctrl-C or by SIGTERM: that is how one ends it.
 """
 
 import sys

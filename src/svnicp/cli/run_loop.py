@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from svnicp.cli import exit_codes
+from svnicp.cli.interrupts import CODES
 from svnicp.cli.run_inputs import RunInputs
 from svnicp.cli.run_map import LOOK_EVERY, WholeMap
 from svnicp.cli.run_progress import RunProgress
@@ -48,24 +49,28 @@ class Progress:
 
 
 class Stop:
-    """Whether someone pressed Ctrl-C; the second time ends the program at once."""
+    """Whether someone pressed Ctrl-C or sent SIGTERM; the second time ends the program at once."""
 
     def __init__(self) -> None:
         self.asked = False
+        self.code = exit_codes.INTERRUPTED
+        """Exit code of a program that was asked."""
 
-    def ask(self, *_: object) -> None:
+    def ask(self, number: int, *_: object) -> None:
         """Handle the signal."""
+        self.code = CODES[signal.Signals(number)]
         if self.asked:
             cursor = b"\x1b[?25h\n" if sys.stderr.isatty() else b""
             os.write(sys.stderr.fileno(), cursor + b"svnicp: interrupted\n")
-            os._exit(exit_codes.INTERRUPTED)
+            os._exit(self.code)
         self.asked = True
-        os.write(sys.stderr.fileno(), b"\nending after this scan; Ctrl-C again ends at once\n")
+        again = b"Ctrl-C again" if number == signal.SIGINT else b"a second signal"
+        os.write(sys.stderr.fileno(), b"\nending after this scan; " + again + b" ends at once\n")
 
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[Stop]:
-    """Let Ctrl-C end a loop between two scans, when all files fit each other.
+    """Let Ctrl-C and SIGTERM end a loop between two scans, when all files fit each other.
 
     An exception in the middle of a scan would leave the state between two scans, and one that falls
     into the compiler is lost.
@@ -74,11 +79,12 @@ def stop_on_interrupt() -> Iterator[Stop]:
     if threading.current_thread() is not threading.main_thread():
         yield stop  # only the main thread gets signals
         return
-    before = signal.signal(signal.SIGINT, stop.ask)
+    before = {number: signal.signal(number, stop.ask) for number in CODES}
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Listener(Protocol):

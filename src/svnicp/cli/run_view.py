@@ -16,7 +16,6 @@ from rich.console import Console
 from svnicp.cli.output_files import check_writable
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_inputs import RunInputs
-from svnicp.cli.run_loop import Listener
 from svnicp.view import RunViewer, Screen, file_screen, web_screen, window_screen
 from svnicp.view.sdk import rerun
 from svnicp.view.viewer_process import LOOPBACK, ViewerError
@@ -28,7 +27,7 @@ LOCAL = ("127.", "::1", "localhost")
 
 
 @contextmanager
-def viewing(command: RunCommand, inputs: RunInputs, told: Console) -> Iterator[Sequence[Listener]]:
+def viewing(command: RunCommand, inputs: RunInputs, told: Console) -> Iterator[Sequence[RunViewer]]:
     """Open what a command asks to be seen on; yields who listens to the run.
 
     Raises
@@ -47,7 +46,6 @@ def viewing(command: RunCommand, inputs: RunInputs, told: Console) -> Iterator[S
     viewer = RunViewer(_screens(command, inputs, told), inputs.dataset.T_body_lidar, inputs.truth)
     try:
         yield (viewer,)
-        _hold(viewer, told)
     finally:
         viewer.close()
 
@@ -85,9 +83,9 @@ def _opened(opening: Callable[[], Screen], hint: str) -> list[Screen]:
         return []
 
 
-def _hold(viewer: RunViewer, told: Console) -> None:
+def hold(viewers: Sequence[RunViewer], told: Console) -> None:
     """Keep a page up until Ctrl-C, where someone can press it."""
-    pages = [screen for screen in viewer.screens if screen.address]
+    pages = [screen for viewer in viewers for screen in viewer.screens if screen.address]
     if not pages or not sys.stdin.isatty() or not told.is_terminal:
         return
     told.print(f"the viewer stays at {pages[0].address} until Ctrl-C")

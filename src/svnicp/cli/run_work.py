@@ -2,7 +2,7 @@
 """The work of ``svnicp run``: set up, go through the data, sum up, compare with the truth.
 
 The loop is in ``run_loop``, what is printed in ``run_summary`` and ``evaluate_tables``. The exit
-code is 3 when most scans could not be used, and 130 after Ctrl-C.
+code is 3 when most scans could not be used, 130 after Ctrl-C, and 143 after SIGTERM.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from svnicp.cli.run_inputs import RunInputs, default_folder, run_inputs
 from svnicp.cli.run_loop import Listener, Session, stop_on_interrupt
 from svnicp.cli.run_progress import RunProgress
 from svnicp.cli.run_summary import RunSummary, summarise, summary_table
-from svnicp.cli.run_view import viewing
+from svnicp.cli.run_view import hold, viewing
 from svnicp.errors import DatasetError, SvnicpError
 from svnicp.evaluation import Evaluation, RunRecord, evaluate, read_run
 from svnicp.evaluation.truth_file import write_truth
@@ -34,11 +34,13 @@ from svnicp.recording.run_description import FINISHED, INTERRUPTED
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """A run that has ended, by itself or by Ctrl-C; its files are closed."""
+    """A run that has ended, by itself or by a signal; its files are closed."""
 
     path: Path
     """Its folder."""
     finished: bool
+    stop_code: int
+    """Exit code if it is not finished."""
     num_scans: int
     """Scans that were read."""
     num_estimates: int
@@ -59,7 +61,10 @@ def run(command: RunCommand, command_line: str) -> int:
             told.print(f"interrupted; go on with: {command_line} --resume", style="yellow")
         if ran.num_estimates == 0:
             return nothing_to_show(inputs, ran)
-        return _tell(command, inputs, ran, told, target)
+        code = _tell(command, inputs, ran, told, target)
+        if code != exit_codes.TERMINATED:
+            hold(listeners, told)
+        return code
 
 
 def _tell(
@@ -98,6 +103,7 @@ def perform(
     return Ran(
         path=path,
         finished=finished,
+        stop_code=stop.code,
         num_scans=session.progress.num_scans,
         num_estimates=session.progress.num_estimates,
         voxel_size_m=session.odometry.config.map.voxel_size_m,
@@ -109,7 +115,7 @@ def perform(
 def exit_code(ran: Ran, summary: RunSummary, told: Console) -> int:
     """Return how a run ended; a lost one is told about."""
     if not ran.finished:
-        return exit_codes.INTERRUPTED
+        return ran.stop_code
     if summary.lost:
         told.print("lost: most scans could not be used; scans.csv says why", style="bold red")
     return exit_codes.NOT_OK if summary.lost else 0
@@ -173,7 +179,7 @@ def _compare(
 def nothing_to_show(inputs: RunInputs, ran: Ran) -> int:
     """End a run that gave no estimate."""
     if not ran.finished:
-        return exit_codes.INTERRUPTED
+        return ran.stop_code
     name = inputs.dataset.name
     if ran.num_scans == 0:
         raise DatasetError(f"{name}: there is no scan in it; svnicp info shows what there is.")

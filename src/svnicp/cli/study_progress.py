@@ -37,7 +37,7 @@ class StudyProgress:
         self._bar.stop()
 
     def stopped(self) -> bool:
-        """Whether Ctrl-C was pressed."""
+        """Whether Ctrl-C was pressed, or SIGTERM came."""
         return self._stop.asked
 
     def on_job(self, job: Job, record: Record | None, failure: str) -> None:

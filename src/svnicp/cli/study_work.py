@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The work of ``svnicp study``: run what is missing, write tables and figures, say where they are.
 
-The exit code is 3 when a job failed, whose cells are empty then, and 130 after Ctrl-C, after which
-the same command goes on.
+The exit code is 3 when a job failed, whose cells are empty then, and 130 after Ctrl-C or 143 after
+SIGTERM, after which the same command goes on.
 """
 
 import sys
@@ -45,9 +45,10 @@ def study(command: StudyCommand, command_line: str) -> int:
     if command.again:
         for job in jobs:
             store.path(job).unlink(missing_ok=True)
-    failed = run_all(jobs, store, told, command.scheduler, command_line)
-    if failed is None:
-        return exit_codes.INTERRUPTED
+    try:
+        failed = run_all(jobs, store, told, command.scheduler, command_line)
+    except exit_codes.Stopped as stopped:
+        return stopped.code
     results = Results(store, failed)
     tables, paths = write_study(command.out / chosen.name, chosen, plan, results, command_line)
     out = show.console(sys.stdout, quiet=command.quiet)
@@ -59,8 +60,8 @@ def study(command: StudyCommand, command_line: str) -> int:
 
 def run_all(
     jobs: Sequence[Job], store: Store, told: Console, scheduler: str | None, command_line: str
-) -> dict[str, str] | None:
-    """Run the jobs that are missing; returns those that failed, None after Ctrl-C."""
+) -> dict[str, str]:
+    """Run the jobs that are missing; returns those that failed, or raises Stopped."""
     missing = store.missing(jobs)
     told.print(f"{len(jobs)} jobs, {len(jobs) - len(missing)} of them finished")
     with stop_on_interrupt() as stop, StudyProgress(told, len(missing), stop) as bar:
@@ -68,7 +69,7 @@ def run_all(
             return run_jobs(missing, store, bar, scheduler)
         except KeyboardInterrupt:
             told.print(f"interrupted; go on with: {command_line}", style="yellow")
-            return None
+            raise exit_codes.Stopped(stop.code) from None
 
 
 def plan_of(command: StudyCommand) -> Plan:

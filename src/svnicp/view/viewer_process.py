@@ -2,7 +2,7 @@
 """Rerun's viewer as a process of its own, which listens where it is told to and may die alone.
 
 It is started by its own program, and not through the SDK, because only that can be kept to the
-loopback address. It ends with the program that started it, by whatever signal, unless it is to stay.
+loopback address. It ends with the program that started it, however that ends, unless it may stay.
 """
 
 import os
@@ -52,7 +52,7 @@ class ViewerProcess:
     def __init__(
         self, options: Sequence[str], host: str, port: int, *, stays: bool = False
     ) -> None:
-        self._printed = TemporaryFile()  # noqa: SIM115: it is read when the process has ended
+        self._printed = TemporaryFile()  # noqa: SIM115
         program = ["-m", "rerun_cli"] if stays else [str(ENDS_WITH_RUN)]
         self._process = subprocess.Popen(
             [sys.executable, *program, "--bind", host, "--port", str(port), *options],
