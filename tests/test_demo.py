@@ -76,7 +76,7 @@ def test_the_demo_is_a_run_that_can_be_made_again(demo):
     assert read_description(folder).command == line
     assert line in told.err
     report = (folder / "report.html").read_text(encoding="utf-8")
-    assert f"<pre><code>{line}" in report
+    assert f"<pre><code>{' '.join(f'<span>{word}</span>' for word in line.split())}" in report
     assert "LiDAR-inertial odometry" in report
 
 

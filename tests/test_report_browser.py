@@ -9,6 +9,7 @@ import pytest
 from browser import Tab, browser, browser_path
 from report_cases import MadeRun
 from svnicp.cli import __main__ as cli
+from svnicp.recording import read_description
 
 pytestmark = pytest.mark.skipif(
     browser_path() is None, reason="there is no Chromium or Chrome on this machine"
@@ -92,6 +93,40 @@ def test_a_simulated_run_is_drawn_without_a_complaint(tab: Tab, simulated: Path)
     assert tab.complaints() == []
     assert [url for url in tab.requests() if not url.startswith(("file:", "data:"))] == []
     assert "Share" not in tab.run("document.querySelector('.modebar').outerHTML")
+
+
+def test_a_narrow_page_gives_the_map_its_width(tab: Tab, simulated: Path):
+    """On a telephone the map's axes take most of the page, and the colours lie below them."""
+    tab.events.clear()
+    tab.open(simulated, width=400)
+    width, bottom, colours_top, height = tab.run(
+        "(() => { const area = document.getElementById('plot-map');"
+        "const axes = area.querySelector('.nsewdrag').getBoundingClientRect();"
+        "const colours = area.querySelector('.cbfills').getBoundingClientRect();"
+        "return [axes.width, axes.bottom, colours.top, area.clientHeight - axes.height]; })()"
+    )
+    assert width > 0.65 * 400
+    assert colours_top > bottom
+    assert height < 220  # legend, labels and colours; the rest is the map
+    assert tab.run("document.documentElement.scrollWidth") == 400
+    assert tab.complaints() == []
+
+
+def test_the_command_breaks_between_its_words(tab: Tab, simulated: Path):
+    """No flag is cut in two on a narrow page, and what is copied is the command."""
+    tab.open(simulated)
+    cut = tab.run(
+        "(() => { const pre = document.querySelector('#again > pre'), cut = [];"
+        "for (let width = 160; width < 400; width += 8) { pre.style.width = `${width}px`;"
+        "for (const word of pre.querySelectorAll('span'))"
+        "if (word.textContent.startsWith('--') && word.getClientRects().length > 1)"
+        "cut.push(word.textContent); } return cut; })()"
+    )
+    assert cut == []
+    assert tab.run("document.querySelectorAll('#again > pre span').length") > 5
+    copied = tab.run("document.querySelector('#again > pre').innerText")
+    described = read_description(simulated.parent)
+    assert copied.strip() == described.command
 
 
 def test_hints_name_the_scan(tab: Tab, made: Path):

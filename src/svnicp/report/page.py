@@ -214,7 +214,7 @@ def _again(series: RunSeries) -> str:
     rest = _yaml(more, flow=None)
     return (
         '<section id="again">\n<h2>Make it again</h2>\n'
-        f"<pre><code>{html.escape(str(described.command))}</code></pre>\n"
+        f"<pre><code>{_words(str(described.command))}</code></pre>\n"
         f'<p class="faint">Folder of the run: {html.escape(str(series.folder))}. '
         f"Started {html.escape(_when(described.started))}, "
         f"ended {html.escape(_when(described.ended or 'not yet'))}.</p>\n"
@@ -222,6 +222,11 @@ def _again(series: RunSeries) -> str:
         f"<details><summary>Data and sensors</summary><pre>{rest}</pre></details>\n</section>\n"
         "<noscript><p>The plots need JavaScript; all numbers are above.</p></noscript>"
     )
+
+
+def _words(command: str) -> str:
+    """Escaped command whose lines break between its words, and not at the hyphens of a flag."""
+    return " ".join(f"<span>{html.escape(word)}</span>" for word in command.split(" "))
 
 
 def _when(stamp: str) -> str:

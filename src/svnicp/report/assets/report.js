@@ -72,6 +72,21 @@
     };
   }
 
+  /** On a page that is narrow, make the map as high as it needs, with its colours below it. */
+  function fitMap(plot) {
+    if (plot.kind !== "map" || plot.area.clientWidth >= 460) return;
+    const { xaxis, yaxis } = plot.layout;
+    const flatness = (yaxis.range[1] - yaxis.range[0]) / (xaxis.range[1] - xaxis.range[0]);
+    const needed = (plot.area.clientWidth - 70) * flatness * yaxis.scaleratio + 200;
+    plot.area.style.height = `${Math.round(Math.min(needed, 560))}px`;
+    const below = { x: 0.5, xanchor: "center", yref: "container", y: 0.02, yanchor: "bottom" };
+    for (const bar of plot.data.map(({ marker }) => marker?.colorbar).filter(Boolean)) {
+      Object.assign(bar, { orientation: "h", nticks: 5, ...below });
+      bar.title.side = "right";
+      plot.layout.margin = { l: 48, r: 14, t: 22, b: 100 };
+    }
+  }
+
   /** What is drawn; plots over time have a curve that nobody sees and whose hint is the scan. */
   function dataOf(plot) {
     if (plot.kind !== "time") return plot.data;
@@ -219,6 +234,7 @@
     }
   }
 
+  plots.forEach(fitMap);
   drawAll().then(() => {
     plots.forEach(listen);
     root.dataset.ready = "yes";
