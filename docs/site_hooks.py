@@ -23,6 +23,8 @@ COPIED = {
 LATER = ("results.md", "performance.md", "reliability.md")
 """Pages that are made from measurements; one that is not there yet is left out of the menu."""
 
+_INLINE_CODE = re.compile(r"<code>[^<]+</code>")
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 _EXAMPLE = re.compile(r"\]\(\.\./examples/(\w+)\.py\)")
 
 
@@ -53,6 +55,13 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     for source, name in COPIED.items():
         markdown = markdown.replace(f"]({up}{source})", f"]({name})")
     return _EXAMPLE.sub(lambda found: f"](examples.md#{found[1]})", markdown)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Mark the flags in code, which narrow windows would break after their dashes."""
+    return _INLINE_CODE.sub(
+        lambda code: _FLAG.sub(r'<span class="flag">\g<0></span>', code[0]), html
+    )
 
 
 def on_post_page(output: str, **_: object) -> str:

@@ -76,6 +76,31 @@ def test_pages_on_the_disk_can_be_searched(site: Path, tmp_path: Path):
         assert [url for url in tab.requests() if not url.startswith(("file:", "data:"))] == []
 
 
+def test_no_link_leads_to_a_folder(site: Path):
+    """From the disk, a folder is a list of files; every link within the site names a page."""
+    for page in site.glob("*.html"):
+        links = re.findall(r"<a [^>]*href=\"?([^\"\s>]*)", page.read_text(encoding="utf-8"))
+        assert [link for link in links if link.rstrip("/") in {".", ".."}] == [], page.name
+
+
+@pytest.mark.skipif(browser_path() is None, reason="needs a browser: apt install chromium")
+def test_tables_stay_readable_on_a_narrow_page(site: Path, tmp_path: Path):
+    """No column is squeezed so that its words stand below each other, letter by letter."""
+    with browser(tmp_path) as tab:
+        tab.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=400, height=900, deviceScaleFactor=1, mobile=False,
+        )  # fmt: skip
+        for page in sorted(site.glob("*.html")):
+            tab.call("Page.navigate", url=page.as_uri())
+            tab.wait("document.readyState === 'complete'")
+            highest = tab.run(
+                "Math.max(0, ...[...document.querySelectorAll('article tr')]"
+                ".map(row => row.offsetHeight))"
+            )
+            assert highest < 600, page.name
+
+
 def test_the_page_of_parameters_is_up_to_date():
     """The committed page is what the dataclasses make of it."""
     assert text("parameters.md") == parameter_page(), (
