@@ -296,6 +296,20 @@ def test_a_stream_that_fails_costs_its_screen_only(scan: Scan, caplog: pytest.Lo
     assert "the file shows nothing any more (OSError: no space left)" in record.getMessage()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_file_that_takes_nothing_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A disk without room for the view is said before the run, and nothing is written."""
+    file = tmp_path / "room.rrd"
+    file.symlink_to("/dev/full")
+    assert cli.main([*ROOM, "--save-view", str(file), "--out", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"svnicp: error: {file}: the file cannot be written (")
+    assert said.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_missing_extra_is_said_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

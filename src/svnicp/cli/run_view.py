@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 
 from svnicp.cli.output_files import check_writable
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_inputs import RunInputs
+from svnicp.errors import InputError
 from svnicp.view import RunViewer, Screen, file_screen, web_screen, window_screen
 from svnicp.view.sdk import rerun
 from svnicp.view.viewer_process import LOOPBACK, ViewerError
@@ -54,7 +56,7 @@ def _screens(command: RunCommand, inputs: RunInputs, told: Console) -> Iterator[
     """Open the screens that can be opened."""
     name, imu = inputs.dataset.name, inputs.imu is not None
     if command.save_view is not None:
-        yield file_screen(name, command.save_view, imu=imu)
+        yield _file(name, command.save_view, imu=imu)
         told.print(f"viewer: rerun {command.save_view} shows the run, also while it goes")
     if command.view == "window":
         yield from _opened(lambda: window_screen(name, imu=imu), "--view web serves a page instead")
@@ -65,6 +67,14 @@ def _screens(command: RunCommand, inputs: RunInputs, told: Console) -> Iterator[
             told.print(f"viewer: {screen.address}")
             told.print(f"  {reach_in_words(host)}; data on port {port + 1}", style="dim")
             yield screen
+
+
+def _file(name: str, path: Path, *, imu: bool) -> Screen:
+    """Open the file that was asked for, which must work."""
+    try:
+        return file_screen(name, path, imu=imu)
+    except ViewerError as error:
+        raise InputError(f"{path}: the file cannot be written ({error}); choose another.") from None
 
 
 def reach_in_words(host: str) -> str:

@@ -98,9 +98,18 @@ def web_screen(name: str, host: str, port: int, *, imu: bool) -> Screen:
 
 
 def file_screen(name: str, path: Path, *, imu: bool) -> Screen:
-    """Write everything to an .rrd file, for ``rerun FILE``."""
+    """Write everything to an .rrd file, for ``rerun FILE``.
+
+    Raises
+    ------
+    ViewerError
+        If it cannot be written to.
+    """
     stream = _stream(name)
-    stream.save(path, default_blueprint=layout(imu=imu))
+    try:
+        stream.save(path, default_blueprint=layout(imu=imu))
+    except RuntimeError as error:  # the SDK has no other
+        raise ViewerError(str(error).splitlines()[0]) from None
     return Screen(str(path), stream)
 
 
