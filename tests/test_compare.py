@@ -2,6 +2,7 @@
 """``svnicp compare`` as a user meets it: tables, pictures, rows that are kept, and its ends."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -105,6 +107,19 @@ def test_sigterm_ends_a_comparison_as_tidily(recording, tmp_path_factory):
     assert code == 143, said
     assert "interrupted; go on with: svnicp compare" in said
     assert list(temporary.iterdir()) == []
+
+
+def test_no_room_for_the_scans_is_said_with_its_place(recording, tmp_path, monkeypatch, capsys):
+    """Scans are handed over in a temporary folder; if that is full, it is named."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("svnicp.peers.spool.np.savez", full)
+    assert cli.main(words(recording, tmp_path / "out", "--with", "none", "--quiet")) == 2
+    said = capsys.readouterr().err
+    assert f"{tempfile.gettempdir()}: the scans cannot be handed over (No space left" in said
+    assert "TMPDIR" in said
 
 
 def test_a_finished_row_is_not_computed_again(interrupted, compared):

@@ -26,7 +26,7 @@ from svnicp.cli.json_target import JsonTarget
 from svnicp.cli.output_files import make_folder, write_text
 from svnicp.cli.run_loop import Stop, stop_on_interrupt
 from svnicp.data.trajectory_files import write_tum
-from svnicp.errors import MissingExtraError
+from svnicp.errors import InputError, MissingExtraError
 from svnicp.extras import require
 from svnicp.peers.ours import WARM_UP
 from svnicp.peers.peer import Peer
@@ -160,7 +160,7 @@ class Comparison:
         """Write the dataset to disk, and let ours compile what is not compiled yet."""
         contest = entries[0].contest
         bar.begin(f"{contest.name}: reading", contest.num_scans)
-        about = write_spool(contest.dataset, spool, contest.options, checked(stop, bar.advance))
+        about = _handed_over(contest, spool, checked(stop, bar.advance))
         if contest.truth is not None:
             path = self._command.out / contest.name / "ground_truth.tum"
             write_tum(path, contest.truth.trajectory)
@@ -210,6 +210,18 @@ class Comparison:
             self._told.print(f"no picture: {error}", style="yellow")
             return
         self.files += [path.name for path in paths]
+
+
+def _handed_over(contest: Contest, spool: Path, on_scan: Callable[..., None]) -> About:
+    """Write the scans to where everybody reads them."""
+    try:
+        return write_spool(contest.dataset, spool, contest.options, on_scan)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(
+            f"{spool.parent}: the scans cannot be handed over ({reason}); make room there, or name "
+            "another folder by the environment variable TMPDIR."
+        ) from None
 
 
 def _with_imu(peer: Peer, contest: Contest) -> bool:
