@@ -27,10 +27,17 @@ class Scan:
     """(n,) absolute time of every point [ns], in any order; None when all are of ``stamp_ns``."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.stamp_ns, int | np.integer) or isinstance(self.stamp_ns, bool):
+            raise InputError(
+                f"The stamp of a scan must be whole nanoseconds, not {self.stamp_ns!r}."
+            )
+        object.__setattr__(self, "points", _numbers(self.points, "points"))
         if self.points.ndim != 2 or self.points.shape[1] != 3:
             raise InputError(
                 f"The points of a scan must have shape (n, 3), not {self.points.shape}."
             )
+        if self.point_times_ns is not None:
+            object.__setattr__(self, "point_times_ns", _numbers(self.point_times_ns, "times"))
         times = self.point_times_ns
         if times is not None and times.shape != (len(self.points),):
             raise InputError(
@@ -51,6 +58,17 @@ class Scan:
         if self.point_times_ns is None or len(self.point_times_ns) == 0:
             return self.stamp_ns
         return int(self.point_times_ns.max())
+
+
+def _numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.generic]:
+    """Array of what may be a list; an array stays the same."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.array(None)
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"The {what} of a scan must be numbers, not {array.dtype}.")
+    return array
 
 
 @dataclass(frozen=True, eq=False)
