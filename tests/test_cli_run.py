@@ -132,6 +132,17 @@ def assert_same(folder: Path, other: Path) -> None:
     np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
+def test_the_folder_of_a_run_is_not_taken_for_a_recording(whole, tmp_path, monkeypatch, capsys):
+    """What can be done with it is said, and that it hides a scenario of the same name."""
+    shutil.copytree(whole[0], tmp_path / "room")
+    monkeypatch.chdir(tmp_path)
+    for words in (["info", "room"], ["run", "room"]):
+        assert cli.main(words) == 2
+        assert "room: this is the folder of a run" in capsys.readouterr().err
+    assert cli.main(["run", "room", "--duration", "2"]) == 2
+    assert "room is a folder here, so it is not the scenario" in capsys.readouterr().err
+
+
 def test_a_run_goes_on_beyond_its_first_end(whole, tmp_path, capsys):
     """--max-scans ends a run early; resumed without it, it is the whole run."""
     out = ["--out", str(tmp_path / "run")]

@@ -60,6 +60,7 @@ def test_the_page_on_live_names_real_options():
         (["foxglove", "--prefix", "robot/"], "--prefix"),
         (["foxglove", "--preset", "paper", "--config", "x.yaml"], "either --preset or --config"),
         (["ros3"], "ros1"),
+        (["foxglove", "--data", "rooom"], "did you mean the scenario room?"),
     ],
 )
 def test_contradictions_are_said_in_a_sentence(words, complaint, capsys):

@@ -17,6 +17,7 @@ from svnicp.cli.data_flags import DataFlags
 from svnicp.cli.live import LiveCommand
 from svnicp.cli.parameters import preset_or_file, with_changes
 from svnicp.cli.progress import patience
+from svnicp.cli.run_inputs import no_such_data
 from svnicp.cli.run_loop import Stop, stop_on_interrupt
 from svnicp.config import Config
 from svnicp.data.dataset import Dataset
@@ -71,7 +72,9 @@ def _dataset(command: LiveCommand) -> Dataset | None:
     if not command.data:
         return None
     path, *others = command.data
-    if not others and not path.exists() and str(path) in SCENARIOS:
+    if not others and not path.exists():
+        if str(path) not in SCENARIOS:
+            raise no_such_data(str(path))
         return simulate(str(path))
     return command.open()
 

@@ -91,16 +91,21 @@ def open_data(command: RunCommand) -> Dataset:
     if others or path.exists():
         return _recording(command)
     if name not in SCENARIOS:
-        close = difflib.get_close_matches(name, SCENARIOS, n=1)
-        hint = f"did you mean the scenario {close[0]}?" if close else "check the path."
-        raise DatasetError(
-            f"{name}: there is no such file or folder, and no scenario of this name; {hint}"
-        )
+        raise no_such_data(name)
     changed = _changed_flags(command)
     if changed:
         flag = next(iter(changed)).replace("_", "-")
         raise UsageError(f"--{flag} is about recordings, and {name} is simulated; leave it out.")
     return simulate(name, command.seed, command.duration)
+
+
+def no_such_data(name: str) -> DatasetError:
+    """Error about data that are neither there nor simulated."""
+    close = difflib.get_close_matches(name, SCENARIOS, n=1)
+    hint = f"did you mean the scenario {close[0]}?" if close else "check the path."
+    return DatasetError(
+        f"{name}: there is no such file or folder, and no scenario of this name; {hint}"
+    )
 
 
 def configuration(command: RunCommand) -> Config:
@@ -126,7 +131,12 @@ def default_folder(dataset: Dataset) -> Path:
 def _recording(command: RunCommand) -> Dataset:
     """Open a recording."""
     if command.duration is not None:
-        raise UsageError("--duration is for simulated scenarios; use --max-scans instead.")
+        name, kind = str(command.data[0]), "folder" if command.data[0].is_dir() else "file"
+        here = f"{name} is a {kind} here, so it is not the scenario, and "
+        raise UsageError(
+            f"{here if name in SCENARIOS else ''}--duration is for simulated scenarios; use "
+            "--max-scans instead."
+        )
     return command.open()
 
 

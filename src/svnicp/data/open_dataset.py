@@ -28,6 +28,10 @@ from svnicp.errors import ConfigError, DatasetError
 log = logging.getLogger(__name__)
 
 
+RUN_FILES = ("run.yaml", "trajectory.tum")
+"""What ``svnicp run`` writes, beside a bag of its own."""
+
+
 class Format(NamedTuple):
     """One format that is understood."""
 
@@ -80,7 +84,15 @@ def open_dataset(
         raise DatasetError(
             f"{paths[1]}: only bags may be opened several at a time; name one folder."
         )
-    dataset = found.open(paths, options)
+    try:
+        dataset = found.open(paths, options)
+    except DatasetError:
+        if all((paths[0] / name).is_file() for name in RUN_FILES):
+            raise DatasetError(
+                f"{paths[0]}: this is the folder of a run, in which there are no scans; name the "
+                "recording that was run, or look at the run by svnicp evaluate or svnicp report."
+            ) from None
+        raise
     _check_truth(dataset)
     return dataset
 
