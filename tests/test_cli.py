@@ -67,7 +67,7 @@ def test_register_prints_status_pose_and_sigmas(registered):
     run, document = registered
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert lines[0].startswith("CONVERGED: ")
+    assert lines[0] == "CONVERGED"
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
     for axis, expected in zip(("x", "y", "z"), document["translation_m"], strict=True):
         assert abs(float(rows[axis][0]) - expected) < 1e-4

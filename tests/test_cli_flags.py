@@ -29,6 +29,8 @@ def test_the_choices_of_a_flag_are_listed_in_order_without_none():
         (["register", "a.ply"], "give TARGET"),
         (["simulate", "room"], "give --out FILE"),
         (["evaluate"], "give RUN"),
+        (["run", "room", "--out"], "--out needs a value"),
+        (["register", "a.ply", "b.ply", "--guess", "1", "2"], "--guess needs 6 values"),
     ],
 )
 def test_what_an_option_takes_is_one_plain_sentence(words, said, capsys):
@@ -36,6 +38,20 @@ def test_what_an_option_takes_is_one_plain_sentence(words, said, capsys):
     assert cli.main(words) == 2
     told = capsys.readouterr().err
     assert told == f"svnicp: error: {said}; see svnicp {words[0]} --help.\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("--versio", "there is no option '--versio'; did you mean --version?"),
+        ("--quiet", "there is no option '--quiet' before a command; "),
+        ("rum", "there is no command 'rum'; did you mean run?"),
+    ],
+)
+def test_a_first_word_that_is_misspelt_is_answered_with_the_nearest(word, said, capsys):
+    """Options of the program itself are looked at like commands."""
+    assert cli.main([word]) == 2
+    assert capsys.readouterr().err.startswith(f"svnicp: error: {said}")
 
 
 def test_advice_about_columns_names_the_flag(tmp_path, capsys):

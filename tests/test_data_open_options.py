@@ -35,7 +35,7 @@ def test_names_of_flags_are_names_of_options(bag, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("lidar_topics", "/points", "no option lidar_topics; did you mean lidar_topic"),
+        ("lidar_topics", "/points", "no option lidar_topics; did you mean lidar_topic\\?$"),
         ("xyz", 1, "no option xyz; there are lidar_topic, .* point_time_unit, .* extrinsics"),
         ("lidar_topic", 3, "lidar_topic must be a text, not 3"),
         ("point_time_unit", "h", "point_time_unit must be one of s, ms, us, ns, not 'h'"),

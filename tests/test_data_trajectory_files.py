@@ -185,9 +185,8 @@ def test_a_file_that_is_no_text_is_refused_in_short(tmp_path: Path):
     """What a recording looks like as text is not poured onto the screen."""
     file = tmp_path / "drive.mcap"
     file.write_bytes(b"\x89MCAP0\r\n" + (bytes(range(128, 256)) * 50 + b" ") * 8 + b"\n")
-    with pytest.raises(DatasetError, match=r"line 2: column . has '\?{40}\.\.\.'") as caught:
+    with pytest.raises(DatasetError, match=r"drive\.mcap, line 2: this is not a text file"):
         read_tum(file)
-    assert "drive.mcap" in str(caught.value)
 
 
 def test_a_line_that_a_killed_writer_left_is_passed_over(tmp_path: Path, caplog):

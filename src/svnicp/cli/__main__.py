@@ -39,6 +39,9 @@ COMMANDS = {
 }
 """Each command, which is also the name of its module, and what it is for."""
 
+OPTIONS = ("--help", "--version", "--completion")
+"""What may be given instead of a command."""
+
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Why a disk does not take what is printed into a file."""
 
@@ -138,6 +141,11 @@ def _dispatch(arguments: list[str]) -> int:
         from svnicp.cli.completion import main as completion  # noqa: PLC0415
 
         return completion(arguments[1:], COMMANDS)
+    if name.startswith("-"):
+        near = difflib.get_close_matches(name, OPTIONS, n=1)
+        advice = f"did you mean {near[0]}? Or" if near else "options follow the command;"
+        place = "" if near else " before a command"
+        raise SvnicpError(f"there is no option '{name}'{place}; {advice} see svnicp --help.")
     if name not in COMMANDS:
         raise SvnicpError(f"there is no command '{name}'; {_nearest(name)}see svnicp --help.")
     return importlib.import_module(f"svnicp.cli.{name}").main(arguments[1:])

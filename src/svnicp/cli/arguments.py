@@ -23,6 +23,7 @@ SixNumbers: TypeAlias = tuple[float, float, float, float, float, float]
 Command = TypeVar("Command")
 
 _MISSING_VALUE = re.compile(r"missing value for argument '(\w+)'")
+_MISSING_VALUES = re.compile(r"missing value for argument '(--[\w-]+)'\. Expected (\d+) values")
 _SETTING = re.compile(r"[A-Za-z_]+(\.[A-Za-z_]+)*=")
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│┃┏┓┗┛", ""))
 _RULE = re.compile(r"^[\s─━-]{8,}$", re.MULTILINE)
@@ -110,6 +111,8 @@ def _what_is_missing(command: type, said: str) -> str:
     """Return a complaint about missing arguments with their names only: the help has the rest."""
     if one := _MISSING_VALUE.match(said):
         return f"give {one[1].upper()}"
+    if some := _MISSING_VALUES.match(said):
+        return f"{some[1]} needs {'a value' if some[2] == '1' else f'{some[2]} values'}"
     if not said.startswith("missing from"):
         return said
     required = (f"{one.flag} {one.metavar}".strip() for one in interface(command) if one.required)

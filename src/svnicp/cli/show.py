@@ -56,7 +56,9 @@ def registration(
     """Print how a registration ended, the pose with its sigmas, and what is weak about it."""
     status = result.status
     style = "green" if status.ok and not result.weak_directions else "yellow"
-    console.print(f"{status.name}: {result.message}", style=style if status.ok else "bold red")
+    same = result.message == status.name.lower()
+    words = status.name if same else f"{status.name}: {result.message}"
+    console.print(words, style=style if status.ok else "bold red")
     console.print()
     console.print("pose of the source in the target, one sigma in the target's axes:")
     console.print(pose_table(result))

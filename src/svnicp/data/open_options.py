@@ -95,8 +95,8 @@ def changed(options: OpenOptions, changes: Mapping[str, Any]) -> OpenOptions:
     for name in changes:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            advice = f"did you mean {near[0]}" if near else f"there are {', '.join(known)}"
-            raise ConfigError(f"open_dataset has no option {name}; {advice}.")
+            advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+            raise ConfigError(f"open_dataset has no option {name}; {advice}")
     changes = dict(changes)
     about_times = {
         field: changes.pop(name) for name, field in POINT_TIME_NAMES.items() if name in changes

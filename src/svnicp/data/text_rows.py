@@ -51,6 +51,7 @@ class Row:
         except ValueError:
             value = nan
         if not isfinite(value):
+            self._check_text(column)
             raise self.error(
                 f"column {column + 1} has {_shown(self.words[column])}, which is not a finite "
                 "number; correct or remove the line."
@@ -66,6 +67,7 @@ class Row:
         self.expect(column + 1)
         value = parse_number(self.words[column])
         if value is None:
+            self._check_text(column)
             word = _shown(self.words[column])
             raise self.error(f"the time {word} is not a number; correct or remove the line.")
         return value
@@ -77,6 +79,11 @@ class Row:
             return to_ns(value, unit_ns)
         except InputError as error:
             raise self.error(str(error)) from None
+
+    def _check_text(self, column: int) -> None:
+        """Refuse a word of bytes, as a recording has them that was named instead of a table."""
+        if set(self.words[column]) & {"\0", "\ufffd"}:
+            raise self.error("this is not a text file of numbers; check the path.")
 
     def expect(self, at_least: int) -> None:
         """Refuse a row that is too short, as the last one of a file that was cut off is."""

@@ -7,6 +7,7 @@ with Zenoh routers and peers that speak this format, not with rmw_zenoh itself.
 
 import hashlib
 import json
+import re
 import time
 from typing import Any
 
@@ -131,7 +132,7 @@ def _session(zenoh: Any, router: str) -> Any:  # noqa: ANN401
         config.insert_json5("connect/endpoints", json.dumps([router]))
         return zenoh.open(config)
     except zenoh.ZError as error:
-        reason = str(error).splitlines()[0]
+        reason = re.sub(r"\s+at \S+\.rs:\d+\.?", "", str(error).splitlines()[0])
         raise InputError(
             f"{router}: there is no Zenoh router ({reason}); start one (ros2 run rmw_zenoh_cpp "
             "rmw_zenohd), or name another by --router."
