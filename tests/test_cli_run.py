@@ -152,6 +152,18 @@ def test_a_run_goes_on_beyond_its_first_end(whole, tmp_path, capsys):
     assert_same(tmp_path / "run", whole[0])
 
 
+@pytest.mark.parametrize("flag", ["--map", "--keep-particles", "--imu-rate"])
+def test_resume_asks_for_the_same_files(flag, tmp_path, capsys):
+    """A file that is written all along cannot begin, nor end, in the middle of a run."""
+    words = ["run", "room", "--duration", "1.3", "--quiet", "--out", str(tmp_path / "run")]
+    assert cli.main([*words, "--max-scans", "8"]) == 0
+    assert cli.main([*words, "--resume", flag]) == 2
+    assert f"({flag} was not given, now given)" in capsys.readouterr().err
+    assert cli.main([*words, "--max-scans", "8", "--overwrite", flag]) == 0
+    assert cli.main([*words, "--resume"]) == 2
+    assert f"({flag} was given, now not given)" in capsys.readouterr().err
+
+
 def test_a_finished_run_is_summed_up_again(whole, tmp_path, capsys):
     """Resuming what is finished changes nothing and prints the same figures."""
     folder = shutil.copytree(whole[0], tmp_path / "run")

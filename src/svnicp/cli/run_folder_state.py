@@ -10,6 +10,9 @@ from svnicp.recording import RunDescription, read_description
 from svnicp.recording.run_description import FILE_NAME, FINISHED
 from svnicp.recording.run_files import STATE, TRAJECTORY
 
+FLAGS = {"map": "--map", "particles": "--keep-particles", "imu_rate": "--imu-rate"}
+"""Files that a run was asked for, by their names in run.yaml; parameters have the same names."""
+
 
 def can_go_on(path: Path, description: RunDescription) -> bool:
     """Whether a run in a folder has a saved state and is the one described.
@@ -30,8 +33,8 @@ def can_go_on(path: Path, description: RunDescription) -> bool:
         return False
     for name, value, other in _differences(_identity(description), _identity(there)):
         raise InputError(
-            f"{path}: the run there was made with other options ({name} was {_shown(other)}, now "
-            f"{_shown(value)}); "
+            f"{path}: the run there was made with other options ({name} was "
+            f"{_shown(name, other)}, now {_shown(name, value)}); "
             f"go on with: {there.command} --resume"
         )
     if not saved and there.state == FINISHED:
@@ -42,16 +45,19 @@ def can_go_on(path: Path, description: RunDescription) -> bool:
     return saved
 
 
-def _shown(value: object) -> str:
-    """Return a value that differs for the sentence; of many in one, only that they are there."""
+def _shown(name: str, value: object) -> str:
+    """Return a value that differs for the sentence; of a flag or of many, whether it is there."""
     if isinstance(value, Mapping):
         return "given"
+    if name in FLAGS.values():
+        return "given" if value else "not given"
     return "none" if value is None else str(value)
 
 
 def _identity(description: RunDescription) -> dict[str, Any]:
     """What must be the same for a run to go on."""
-    return {"seed": description.seed, **description.more, **description.config}
+    more = {FLAGS.get(name, name): value for name, value in description.more.items()}
+    return {"seed": description.seed, **more, **description.config}
 
 
 def _differences(
