@@ -110,6 +110,7 @@ def test_a_run_of_a_single_scan_has_a_page(tmp_path: Path):
     """Whatever needs two scans is left out, and nothing fails."""
     text = page_of(MadeRun(num_scans=1), tmp_path / "run")
     assert "Left out: no scan was fused" in text
+    assert "A single scan, which begins the map and is matched with nothing." in text
 
 
 def test_what_users_give_cannot_become_markup(tmp_path: Path):

@@ -53,6 +53,14 @@ def test_a_run_without_truth_and_map_is_drawn_without_them(tmp_path: Path):
     assert len(found["sigma"]) == 2
 
 
+@pytest.mark.parametrize("num_scans", [1, 2])
+def test_a_run_that_just_began_is_drawn(num_scans: int, tmp_path: Path):
+    """One pose takes no time, and its plots have axes all the same."""
+    found = drawn(MadeRun(num_scans=num_scans), tmp_path)
+    assert len(found["sigma"]) == 2
+    assert not any("nan" in path for paths in found.values() for path in paths)
+
+
 def test_the_report_command_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """``--picture`` writes the file beside the report and says where."""
     MadeRun().write(tmp_path / "run")

@@ -27,6 +27,8 @@ from svnicp.report.svg import Frame, document, panel, text
 WIDTH, GAP, HEAD = 1000, 12, 56
 """Size of the picture, of the space between its parts, and of the words on top [pixels]."""
 PLOT_HEIGHT = 210
+SHORTEST_S = 0.1
+"""Time that a plot shows of a run of a single pose [s]."""
 NUM_ELLIPSES = 16
 NUM_COLOURS = 24
 MOST_POINTS = 600
@@ -201,7 +203,8 @@ def _over_time(
     known = np.zeros(1) if error is None else error[np.isfinite(error)]
     unit = length_unit(3.0 * sigma, known)
     high = 1.05 * unit.factor * max(float(np.max(3.0 * sigma)), float(known.max(initial=0.0)), 1e-6)
-    frame = Frame(left + 70, top + 44, width - 90, PLOT_HEIGHT, (0.0, seconds[-1]), (0.0, high))
+    last_s = float(seconds[-1]) or SHORTEST_S
+    frame = Frame(left + 70, top + 44, width - 90, PLOT_HEIGHT, (0.0, last_s), (0.0, high))
     parts = [
         frame.y_axis(unit.symbol),
         frame.x_axis("s"),

@@ -73,6 +73,8 @@ def constraint_in_words(weak: Mask, used: Mask, seconds: Floats) -> tuple[str, s
     """
     if np.mean(~used) > LOST:
         return "Lost: most scans could not be used, and the pose is only predicted.", "lost"
+    if len(used) == 1:
+        return "A single scan, which begins the map and is matched with nothing.", "weak"
     found = [spells(weak[:, axis], seconds) for axis in range(6)]
     long = [[spell for spell in one if spell.num_scans >= BRIEF_SCANS] for one in found]
     if not any(long):
