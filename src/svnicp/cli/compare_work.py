@@ -219,8 +219,7 @@ def _handed_over(contest: Contest, spool: Path, on_scan: Callable[..., None]) ->
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
-            f"{spool.parent}: the scans cannot be handed over ({reason}); make room there, or name "
-            "another folder by the environment variable TMPDIR."
+            f"{spool.parent}: the scans cannot be handed over ({reason}); make room, or set TMPDIR."
         ) from None
 
 

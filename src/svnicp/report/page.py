@@ -209,9 +209,8 @@ def _figure(figure: Figure) -> str:
 def _again(series: RunSeries) -> str:
     """How to make the run again, and with which parameters it was made."""
     described = series.description
-    more = {"seed": described.seed, "data": described.data, **described.more}
     config = _yaml(described.config, flow=False)
-    rest = _yaml(more, flow=None)
+    rest = _yaml({"seed": described.seed, "data": described.data, **described.more}, flow=None)
     return (
         '<section id="again">\n<h2>Make it again</h2>\n'
         f"<pre><code>{_words(str(described.command))}</code></pre>\n"
