@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.kernels.bending import bending, curved_tilt
+from svnicp.kernels.bending import COLUMNS, NUM_TERMS, bending, curved_tilt
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
 from svnicp.kernels.patches import COUNT, MOST_CELLS, MOST_SOURCES, X, Y, Z, collect, summed
@@ -77,7 +77,7 @@ def _scratch():
     return Scratch(
         np.empty((MOST_CELLS, 4)), np.empty((MOST_SOURCES, 2), dtype=np.int64),
         np.empty(MOST_CELLS, dtype=np.bool_), np.empty(10), np.empty(3), np.empty((3, 3)),
-        np.empty((5, MOST_CELLS)), np.empty((3, 10, 10)),
+        np.empty((4, MOST_CELLS)), np.empty((NUM_TERMS + 1, COLUMNS)),
     )  # fmt: skip
 
 
