@@ -8,7 +8,7 @@ its arrivals. The sums of all products of its terms are power sums, of which the
 import numpy as np
 
 from svnicp.kernels.njit import njit
-from svnicp.kernels.small import padded
+from svnicp.kernels.patches import ARRIVALS, HEIGHT, LENGTH, WIDTH
 
 NUM_TERMS, NUM_QUADRATIC = 10, 6
 """Terms 1, w, v, w², w v, v², w³, w² v, w v², v³; how many are there without the cubic ones."""
@@ -24,21 +24,20 @@ NOISY_CURVATURE = 2.5
 
 
 @njit()
-def bending(cells, radius, series, work):
+def bending(series, size, radius, work):
     """Mean squares, per arrival, of what bending along width and along length explains of heights.
 
     The third number is the share of w² that is its own: little where cells lie along two lines, as
     two rings of a scan do, which are a plane whatever surface they are on.
 
-    ``cells`` (n, 4): height, width, length, count of every cell; ``series`` (4, >= padded(n)) and
-    ``work`` (11, COLUMNS) are scratch memory. Terms beyond the plane explain one noise variance
-    each when there is nothing but noise, and much more on an edge or a curved surface. A fold bends
-    across itself and not along: terms that change the slope along the width (w², w³, w v²) and
-    along the length (v², v³, w² v) are kept apart. Smooth terms, because noise across the surface
-    decides which of two cells behind each other an arrival falls into: their difference is no lack
-    of fit.
+    ``series`` as in ``patches``, with ``size`` cells and zeros; ``work`` (11, COLUMNS) is scratch
+    memory. Terms beyond the plane explain one noise variance each when there is nothing but noise,
+    and much more on an edge or a curved surface. A fold bends across itself and not along: terms
+    that change the slope along the width (w², w³, w v²) and along the length (v², v³, w² v) are
+    kept apart. Smooth terms, because noise across the surface decides which of two cells behind
+    each other an arrival falls into: their difference is no lack of fit.
     """
-    _power_sums(cells, radius, series, work)
+    _power_sums(series, size, 1.0 / radius, work)
     told = _reduce(work)
     along_width = (work[3, SOLUTION] ** 2 + work[6, SOLUTION] ** 2 + work[8, SOLUTION] ** 2) / 3.0
     along_length = (work[5, SOLUTION] ** 2 + work[9, SOLUTION] ** 2 + work[7, SOLUTION] ** 2) / 3.0
@@ -103,23 +102,15 @@ def curved_tilt(work, radius, scatter, count):
 
 
 @njit()
-def _power_sums(cells, radius, series, work):
-    """Σ count w^a v^b for a + b <= 6, and Σ count height w^a v^b for a + b <= 3.
+def _power_sums(series, size, scale, work):
+    """Normal equations of the terms, of Σ count w^a v^b and Σ count height w^a v^b, into ``work``.
 
-    Written out, a few sums to a loop, and zeros after the cells: sums stay in vector registers.
+    Written out, a few sums to a loop, which then stay in vector registers.
     """
-    num_cells, scale = len(cells), 1.0 / radius
-    size = padded(num_cells)
-    length, width, height = series[0, :size], series[1, :size], series[2, :size]
-    count = series[3, :size]
-    for n in range(num_cells):
-        height[n], width[n], length[n] = cells[n, 0], cells[n, 1] * scale, cells[n, 2] * scale
-        count[n] = cells[n, 3]
-    for n in range(num_cells, size):
-        height[n] = width[n] = length[n] = count[n] = 0.0
+    length, width, height, count = series[LENGTH], series[WIDTH], series[HEIGHT], series[ARRIVALS]
     s00 = s01 = s02 = s03 = s04 = s05 = s06 = h00 = h01 = h02 = h03 = 0.0
     for n in range(size):
-        v, h, t0 = length[n], height[n], count[n]
+        v, h, t0 = scale * length[n], height[n], count[n]
         t1 = t0 * v
         t2 = t1 * v
         t3 = t2 * v
@@ -130,7 +121,7 @@ def _power_sums(cells, radius, series, work):
         h00, h01, h02, h03 = h00 + t0 * h, h01 + t1 * h, h02 + t2 * h, h03 + t3 * h
     s10 = s11 = s12 = s13 = s14 = s15 = h10 = h11 = h12 = 0.0
     for n in range(size):
-        v, h, t0 = length[n], height[n], count[n] * width[n]
+        v, h, t0 = scale * length[n], height[n], scale * width[n] * count[n]
         t1 = t0 * v
         t2 = t1 * v
         t3 = t2 * v
@@ -140,7 +131,8 @@ def _power_sums(cells, radius, series, work):
         h10, h11, h12 = h10 + t0 * h, h11 + t1 * h, h12 + t2 * h
     s20 = s21 = s22 = s23 = s24 = h20 = h21 = 0.0
     for n in range(size):
-        v, h, t0 = length[n], height[n], count[n] * width[n] * width[n]
+        v, w, h = scale * length[n], scale * width[n], height[n]
+        t0 = count[n] * w * w
         t1 = t0 * v
         t2 = t1 * v
         t3 = t2 * v
@@ -148,7 +140,7 @@ def _power_sums(cells, radius, series, work):
         h20, h21 = h20 + t0 * h, h21 + t1 * h
     s30 = s31 = s32 = s33 = s40 = s41 = s42 = s50 = s51 = s60 = h30 = 0.0
     for n in range(size):
-        v, w = length[n], width[n]
+        v, w = scale * length[n], scale * width[n]
         t3 = count[n] * w * w * w
         t4 = t3 * w
         t5 = t4 * w
