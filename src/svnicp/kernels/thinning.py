@@ -54,6 +54,16 @@ def count_leaves(points, leaf):
 
 
 @njit()
+def num_leaves(points, leaf):
+    """Number of leaves that the points (n, 3) are in."""
+    _, table = count_leaves(points, leaf)
+    used = 0
+    for place in range(len(table)):
+        used += np.int64(table[place, 0] != FREE)
+    return used
+
+
+@njit()
 def spread(points, leaf, count, sparse):
     """Indices of about ``count`` points, evenly over the surfaces rather than over the beams.
 
