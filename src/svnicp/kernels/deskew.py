@@ -56,20 +56,15 @@ def deskew_some(begin, end, points, seconds, kept, node_seconds, nodes, T_body_l
         _move(nodes[place], turns[place], moves[place], along, bx, by, bz, out[n])
 
 
+@njit()
 def moved(T, points):
     """Points (n, 3) of one frame in another, by the pose (4, 4) of the one in the other."""
     out = np.empty((len(points), 3))
-    share(moved_some, len(points), CHUNK, T, np.ascontiguousarray(points), out)
-    return out
-
-
-@njit()
-def moved_some(begin, end, T, points, out):
-    """``moved`` for some of the points, into ``out`` (n, 3)."""
-    for n in range(begin, end):
+    for n in range(len(points)):
         x, y, z = points[n, 0], points[n, 1], points[n, 2]
         for i in range(3):
             out[n, i] = T[i, 0] * x + T[i, 1] * y + T[i, 2] * z + T[i, 3]
+    return out
 
 
 @njit()

@@ -71,7 +71,7 @@ def check_is_scan(scan: object) -> None:
 def num_places(points: Points) -> int:
     """Distinct places among the points (n, 3) of a scan, or of about 2000 of them."""
     some = points[:: -(-len(points) // PLACES_ASKED)] if len(points) else points
-    return num_leaves(np.ascontiguousarray(some), PLACE_M)
+    return int(num_leaves(np.ascontiguousarray(some), PLACE_M))
 
 
 def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLike | None) -> Scan:

@@ -86,4 +86,6 @@ def body_points(
 
 def thinned(points: Points, count: int) -> Points:
     """About ``count`` points, evenly in their order, when there are more."""
-    return points[:: -(-len(points) // count)] if len(points) > count else points
+    if len(points) <= count:
+        return points
+    return np.ascontiguousarray(points[:: -(-len(points) // count)])
