@@ -170,9 +170,8 @@ def _turn(series, size, mean, centre, vectors):
     v00, v01, v02 = vectors[0, 0], vectors[0, 1], vectors[0, 2]
     v10, v11, v12 = vectors[1, 0], vectors[1, 1], vectors[1, 2]
     v20, v21, v22 = vectors[2, 0], vectors[2, 1], vectors[2, 2]
-    mx, my, mz, keep, count = (
-        series[MEAN], series[MEAN + 1], series[MEAN + 2], series[KEEP], series[COUNT]
-    )  # fmt: skip
+    mx, my, mz = series[MEAN], series[MEAN + 1], series[MEAN + 2]
+    keep, count = series[KEEP], series[COUNT]
     height, width, length = series[HEIGHT], series[WIDTH], series[LENGTH]
     arrivals, used = series[ARRIVALS], 0.0
     for n in range(size):
@@ -190,8 +189,8 @@ def _write(plane, size, used, mean, radius, limits, scratch):
     """Judge a fitted patch of ``used`` cells, as ``_turn`` leaves them, and write its record."""
     count, values, vectors = scratch.totals[0], scratch.values, scratch.vectors
     plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = mean
-    plane[NORMAL], plane[NORMAL + 1] = vectors[0, 0], vectors[1, 0]
-    plane[NORMAL + 2] = vectors[2, 0]
+    for i in range(3):
+        plane[NORMAL + i] = vectors[i, 0]
     residual_var = max(values[0], 0.0) / (count - 5.0)  # Student's t: few points may fit by luck
     plane[RESIDUAL_VAR] = residual_var
     width_var, length_var = values[1] / count, values[2] / count
