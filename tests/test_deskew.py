@@ -2,6 +2,7 @@
 """Points of a moving scan brought to one time: against a plain twin and against true motions."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,8 @@ from sim_cases import ride
 from svnicp.arrays import Floats, Points, Transform
 from svnicp.config import PreprocessConfig
 from svnicp.data.measurements import Scan
-from svnicp.kernels.deskew import CHUNK, deskew
+from svnicp.kernels import deskew as compiled
+from svnicp.kernels.deskew import CHUNK
 from svnicp.lie import make_transform, se3_exp, se3_inverse, so3_exp, so3_log, transform_points
 from svnicp.preprocess import PoseTrack, body_points, thinned, track_from
 from svnicp.simulation.effects import Effects
@@ -21,7 +23,15 @@ from svnicp.simulation.simulated import SimulatedDataset
 from threads import needs_two_threads, num_threads
 
 T_BODY_LIDAR = make_transform(so3_exp(np.array([0.1, -0.2, 2.0])), np.array([0.3, 0.05, 0.2]))
-FAR = np.array([0.0, 1e6])
+
+
+def deskew(
+    points: npt.NDArray[np.floating], seconds: Floats, times: Floats, nodes: Floats, T: Transform
+) -> Points:
+    """All points deskewed, as the compiled code does it with every one of them kept."""
+    moved, when = compiled.deskew(points, seconds, np.arange(len(points)), times, nodes, T)
+    assert_array_equal(when, seconds)
+    return moved
 
 
 def rows_of(poses: Transform) -> Floats:
@@ -66,7 +76,7 @@ def test_deskewing_is_its_plain_twin(dtype: type, seed: int, count: int, size: i
     times, poses = track(rng, count)
     points = (10.0 * rng.normal(size=(size, 3))).astype(dtype)
     seconds = rng.uniform(times[0] - 0.02, times[-1] + 0.02, size=size)
-    got = deskew(points, seconds, times, rows_of(poses), T_BODY_LIDAR, FAR)
+    got = deskew(points, seconds, times, rows_of(poses), T_BODY_LIDAR)
     assert got.dtype == np.float64
     expected = plain_deskew(points, seconds, times, poses, T_BODY_LIDAR)
     assert_allclose(got, expected, rtol=0.0, atol=2e-4)
@@ -74,11 +84,19 @@ def test_deskewing_is_its_plain_twin(dtype: type, seed: int, count: int, size: i
     assert_allclose(got[inside], expected[inside], rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("count", [0, 7, 20000])
+def test_moved_points_are_their_numpy_twin(rng: np.random.Generator, count: int):
+    """One pose moves all points as ``transform_points`` does, and none when there is none."""
+    points = 50.0 * rng.normal(size=(count, 3))
+    expected = transform_points(T_BODY_LIDAR, points)
+    assert_allclose(compiled.moved(T_BODY_LIDAR, points), expected, rtol=0.0, atol=1e-12)
+
+
 def test_points_at_the_nodes_take_their_poses(rng: np.random.Generator):
     """At the time of a pose that very pose is applied, first and last included."""
     times, poses = track(rng)
     points = 10.0 * rng.normal(size=(len(times), 3))
-    got = deskew(points, times, times, rows_of(poses), np.eye(4), FAR)
+    got = deskew(points, times, times, rows_of(poses), np.eye(4))
     expected = [transform_points(pose, point) for pose, point in zip(poses, points, strict=True)]
     assert_allclose(got, expected, atol=1e-9)
 
@@ -88,7 +106,7 @@ def test_a_constant_twist_is_followed(rng: np.random.Generator):
     twist = np.array([15.0, 1.0, 0.5, 0.2, -0.3, 1.0])
     times, seconds = np.linspace(-0.05, 0.05, 11), rng.uniform(-0.05, 0.05, size=200)
     points = 20.0 * rng.normal(size=(200, 3))
-    got = deskew(points, seconds, times, rows_of(se3_exp(times[:, None] * twist)), np.eye(4), FAR)
+    got = deskew(points, seconds, times, rows_of(se3_exp(times[:, None] * twist)), np.eye(4))
     exact = [
         transform_points(pose, point)
         for pose, point in zip(se3_exp(seconds[:, None] * twist), points, strict=True)
@@ -207,7 +225,7 @@ def test_thread_count_does_not_change_bits(rng: np.random.Generator):
     got = []
     for count in (1, 2):
         with num_threads(count):
-            got.append(deskew(points, seconds, times, rows_of(poses), T_BODY_LIDAR, FAR))
+            got.append(deskew(points, seconds, times, rows_of(poses), T_BODY_LIDAR))
     assert_array_equal(got[0], got[1])
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from reference import crowds
 from svnicp.arrays import Floats, Integers, Points
-from svnicp.kernels.thinning import balance_directions, count_leaves, spread
+from svnicp.kernels.thinning import balance_directions, count_leaves, num_leaves, spread
 from svnicp.lie import so3_exp
 
 seeds = st.integers(0, 2**32 - 1)
@@ -166,3 +166,11 @@ def test_a_direction_has_one_share_however_the_frame_is_turned(rng: np.random.Ge
         normals = walls @ so3_exp(np.array([0.0, 0.0, yaw])).T
         kept = balance_directions(normals / np.linalg.norm(normals, axis=1, keepdims=True), 400)
         assert abs(int(np.sum(kept < 2000)) - int(np.sum(kept >= 2000))) <= 1
+
+
+def test_leaves_are_counted_once(rng: np.random.Generator):
+    """The number of leaves is that of distinct rounded-down places, none for no point."""
+    points = rng.normal(size=(500, 3))
+    expected = len(np.unique(np.floor(points / 0.4), axis=0))
+    assert num_leaves(points, 0.4) == expected
+    assert num_leaves(points[:0], 0.4) == 0

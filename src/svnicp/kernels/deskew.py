@@ -10,41 +10,61 @@ CHUNK = 8192
 """Points that a thread takes at once."""
 
 
-def deskew(points, seconds, node_seconds, nodes, T_body_lidar, limits):
-    """Points (n, 3) in the body frame that the nodes are given in, each moved by its own time.
+@njit()
+def within(points, limits):
+    """Indices of the points (n, 3) whose range is within ``limits`` (2,) [m]; never that of NaN."""
+    kept, used = np.empty(len(points), dtype=np.int64), 0
+    for n in range(len(points)):
+        x, y, z = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
+        squared = x * x + y * y + z * z
+        kept[used] = n
+        used += np.int64(limits[0] * limits[0] <= squared <= limits[1] * limits[1])
+    return kept[:used]
+
+
+def deskew(points, seconds, kept, node_seconds, nodes, T_body_lidar):
+    """Some points in the body frame that the nodes are given in, each moved by its own time.
 
     ``nodes`` (m, 12) are poses of the body in that frame (rotation by rows, position) at
     ``node_seconds`` (m,), ascending; between them poses are interpolated, before and after them the
-    first and last interval is continued. Points whose range is outside of ``limits`` (2,) [m]
-    become NaN.
+    first and last interval is continued. Returns the points (k, 3) with indices ``kept`` (k,), and
+    their seconds (k,).
     """
-    out = np.empty((len(points), 3))
+    out, when = np.empty((len(kept), 3)), np.empty(len(kept))
     share(
-        deskew_some, len(points), CHUNK, points, seconds, node_seconds, nodes, T_body_lidar, limits,
-        out,
+        deskew_some, len(kept), CHUNK, points, seconds, kept, node_seconds, nodes, T_body_lidar,
+        out, when,
     )  # fmt: skip
-    return out
+    return out, when
 
 
 @njit()
-def deskew_some(begin, end, points, seconds, node_seconds, nodes, T_body_lidar, limits, out):
-    """``deskew`` for some of the points, into ``out`` (n, 3)."""
+def deskew_some(begin, end, points, seconds, kept, node_seconds, nodes, T_body_lidar, out, when):
+    """``deskew`` for some of the points, into ``out`` (k, 3) and ``when`` (k,)."""
     turns, moves = _steps(nodes)
     place = np.int64(0)
     for n in range(begin, end):
-        x, y, z = np.float64(points[n, 0]), np.float64(points[n, 1]), np.float64(points[n, 2])
-        squared = x * x + y * y + z * z
-        if not limits[0] * limits[0] <= squared <= limits[1] * limits[1]:
-            out[n, 0] = out[n, 1] = out[n, 2] = np.nan
-            continue
+        point, when[n] = points[kept[n]], seconds[kept[n]]
+        x, y, z = np.float64(point[0]), np.float64(point[1]), np.float64(point[2])
         bx = T_body_lidar[0, 0] * x + T_body_lidar[0, 1] * y + T_body_lidar[0, 2] * z
         by = T_body_lidar[1, 0] * x + T_body_lidar[1, 1] * y + T_body_lidar[1, 2] * z
         bz = T_body_lidar[2, 0] * x + T_body_lidar[2, 1] * y + T_body_lidar[2, 2] * z
         bx, by, bz = bx + T_body_lidar[0, 3], by + T_body_lidar[1, 3], bz + T_body_lidar[2, 3]
-        place = _interval(node_seconds, seconds[n], place)
+        place = _interval(node_seconds, when[n], place)
         span = node_seconds[place + 1] - node_seconds[place]
-        along = (seconds[n] - node_seconds[place]) / span
+        along = (when[n] - node_seconds[place]) / span
         _move(nodes[place], turns[place], moves[place], along, bx, by, bz, out[n])
+
+
+@njit()
+def moved(T, points):
+    """Points (n, 3) of one frame in another, by the pose (4, 4) of the one in the other."""
+    out = np.empty((len(points), 3))
+    for n in range(len(points)):
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        for i in range(3):
+            out[n, i] = T[i, 0] * x + T[i, 1] * y + T[i, 2] * z + T[i, 3]
+    return out
 
 
 @njit()

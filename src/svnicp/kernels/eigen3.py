@@ -35,9 +35,9 @@ def _rotate(pp, qq, pq, rp, rq, vectors, p, q):
     """One Jacobi rotation that zeroes entry pq; returns pp, qq, pq, rp, rq, r the third axis."""
     if pq == 0.0:
         return pp, qq, pq, rp, rq
-    ratio = 0.5 * (qq - pp) / pq
-    tangent = 1.0 / (abs(ratio) + np.sqrt(1.0 + ratio * ratio))
-    if ratio < 0.0:
+    half = 0.5 * (qq - pp)
+    tangent = pq / (abs(half) + np.sqrt(half * half + pq * pq))
+    if half < 0.0:
         tangent = -tangent
     cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
     sine = tangent * cosine

@@ -8,7 +8,7 @@ turned into those of the body at the end.
 import numpy as np
 
 from svnicp.kernels.curvature import seen_offsets
-from svnicp.kernels.linearise import robust_weight
+from svnicp.kernels.linearise import BLOCK, robust_weight
 from svnicp.kernels.njit import njit
 from svnicp.kernels.small import (
     inverse3,
@@ -73,73 +73,162 @@ def facing_sums(T, points, rows, normal_cov, chosen, normalised, kind, width, ax
 
     A component a of a normal counts as s a, with s = a² / (a² + facing²).
     """
-    kept, fake, gradient = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
+    sums, block = np.zeros(48), np.empty((16, BLOCK))
     from_target = product(np.ascontiguousarray(axes.T), np.ascontiguousarray(T[:3, :3].T))
-    n, s, p, cov = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
-    shrunk, half = np.zeros((6, 3)), np.empty((6, 3))
-    for index in range(len(points)):
-        m = chosen[index]
-        if m < 0:
-            continue
-        row, point = rows[index, m], points[index]
-        for i in range(3):
-            n[i] = p[i] = 0.0
-            for j in range(3):
-                n[i] += from_target[i, j] * row[3 + j]
-                p[i] += axes[j, i] * point[j]
-            s[i] = n[i] * n[i] / (n[i] * n[i] + facing * facing + 1e-30)
-        _shrunk_rows(p, s, shrunk)
-        _turned(normal_cov[index, m], from_target, cov)
-        weight = robust_weight(kind, normalised[index] * normalised[index], width)
-        precision = weight * row[7]
-        pull = weight * normalised[index] * np.sqrt(row[7])
-        for i in range(6):
-            along = shrunk[i, 0] * n[0] + shrunk[i, 1] * n[1] + shrunk[i, 2] * n[2]
-            gradient[i] += pull * (
-                shrunk[i, 0] * s[0] * n[0] + shrunk[i, 1] * s[1] * n[1] + shrunk[i, 2] * s[2] * n[2]
-            )
-            for j in range(3):
-                half[i, j] = precision * (
-                    shrunk[i, 0] * cov[0, j] + shrunk[i, 1] * cov[1, j] + shrunk[i, 2] * cov[2, j]
-                )
-            for j in range(i + 1):
-                other = shrunk[j, 0] * n[0] + shrunk[j, 1] * n[1] + shrunk[j, 2] * n[2]
-                kept[i, j] += precision * along * other
-                fake[i, j] += (
-                    half[i, 0] * shrunk[j, 0]
-                    + half[i, 1] * shrunk[j, 1]
-                    + half[i, 2] * shrunk[j, 2]
-                )
-    turn = np.zeros((6, 6))
+    for start in range(0, len(points), BLOCK):
+        used = 0
+        for index in range(start, min(start + BLOCK, len(points))):
+            m = chosen[index]
+            if m < 0:
+                continue
+            for i in range(3):
+                block[i, used] = rows[index, m, 3 + i]
+                block[3 + i, used] = points[index, i]
+            for i in range(6):
+                block[6 + i, used] = normal_cov[index, m, i]
+            block[12, used], block[13, used] = rows[index, m, 7], normalised[index]
+            block[14, used] = np.sqrt(rows[index, m, 7])
+            used += 1
+        _face(block, np.int64(used), from_target, axes, kind, width, facing)
+        _add_information(block, np.int64(used), sums)
+        _add_noise(block, np.int64(used), sums)
+    return _in_body(sums, axes)
+
+
+@njit()
+def _face(block, used, from_target, axes, kind, width, facing):
+    """Turn a block of matches into the axes of the scan, and shrink what they do not face.
+
+    In come normal (3), point (3), covariance of the normal (6), precision, normalised residual and
+    the precision's root; out go s n (3), point (3), precision times the shrunk covariance (6),
+    precision, and the pull on the position (3). A loop without a choice in it: vector instructions
+    take it.
+    """
+    b0, b1, b2, b3, b4, b5 = block[0], block[1], block[2], block[3], block[4], block[5]
+    c0, c1, c2, c3, c4, c5 = block[6], block[7], block[8], block[9], block[10], block[11]
+    w, g0, g1, g2 = block[12], block[13], block[14], block[15]
+    f00, f01, f02 = from_target[0, 0], from_target[0, 1], from_target[0, 2]
+    f10, f11, f12 = from_target[1, 0], from_target[1, 1], from_target[1, 2]
+    f20, f21, f22 = from_target[2, 0], from_target[2, 1], from_target[2, 2]
+    for n in range(used):
+        a0 = f00 * b0[n] + f01 * b1[n] + f02 * b2[n]
+        a1 = f10 * b0[n] + f11 * b1[n] + f12 * b2[n]
+        a2 = f20 * b0[n] + f21 * b1[n] + f22 * b2[n]
+        s0, s1, s2 = _share(a0, facing), _share(a1, facing), _share(a2, facing)
+        b0[n], b1[n], b2[n] = s0 * a0, s1 * a1, s2 * a2
+        p0, p1, p2 = b3[n], b4[n], b5[n]
+        b3[n] = axes[0, 0] * p0 + axes[1, 0] * p1 + axes[2, 0] * p2
+        b4[n] = axes[0, 1] * p0 + axes[1, 1] * p1 + axes[2, 1] * p2
+        b5[n] = axes[0, 2] * p0 + axes[1, 2] * p1 + axes[2, 2] * p2
+        residual = g0[n]
+        weight = robust_weight(kind, residual * residual, width)
+        pull, precision = weight * residual * g1[n], weight * w[n]
+        w[n] = precision
+        g0[n], g1[n], g2[n] = pull * s0 * b0[n], pull * s1 * b1[n], pull * s2 * b2[n]
+        xx, xy, xz, yy, yz, zz = c0[n], c1[n], c2[n], c3[n], c4[n], c5[n]
+        x0, y0, z0 = _row(f00, f01, f02, xx, xy, xz, yy, yz, zz)
+        x1, y1, z1 = _row(f10, f11, f12, xx, xy, xz, yy, yz, zz)
+        x2, y2, z2 = _row(f20, f21, f22, xx, xy, xz, yy, yz, zz)
+        c0[n] = precision * s0 * s0 * (x0 * f00 + y0 * f01 + z0 * f02)
+        c1[n] = precision * s0 * s1 * (x0 * f10 + y0 * f11 + z0 * f12)
+        c2[n] = precision * s0 * s2 * (x0 * f20 + y0 * f21 + z0 * f22)
+        c3[n] = precision * s1 * s1 * (x1 * f10 + y1 * f11 + z1 * f12)
+        c4[n] = precision * s1 * s2 * (x1 * f20 + y1 * f21 + z1 * f22)
+        c5[n] = precision * s2 * s2 * (x2 * f20 + y2 * f21 + z2 * f22)
+
+
+@njit(inlined=True)
+def _share(component, facing):
+    """How much of a component of a normal counts."""
+    return component * component / (component * component + facing * facing + 1e-30)
+
+
+@njit(inlined=True)
+def _row(x, y, z, xx, xy, xz, yy, yz, zz):
+    """A vector (x, y, z) times a symmetric matrix."""
+    return x * xx + y * xy + z * xz, x * xy + y * yy + z * yz, x * xz + y * yz + z * zz
+
+
+@njit()
+def _add_information(block, used, sums):
+    """Add Σ w A A' (21, upper triangle) with A = [d; p × d], and the gradient (6), of a block."""
+    d0, d1, d2, p0, p1, p2 = block[0], block[1], block[2], block[3], block[4], block[5]
+    w, g0, g1, g2 = block[12], block[13], block[14], block[15]
+    h00 = h01 = h02 = h11 = h12 = h22 = k0 = k1 = k2 = k3 = k4 = k5 = 0.0
+    for n in range(used):
+        s0, s1, s2 = w[n] * d0[n], w[n] * d1[n], w[n] * d2[n]
+        h00, h01, h02 = h00 + s0 * d0[n], h01 + s0 * d1[n], h02 + s0 * d2[n]
+        h11, h12, h22 = h11 + s1 * d1[n], h12 + s1 * d2[n], h22 + s2 * d2[n]
+        k0, k1, k2 = k0 + g0[n], k1 + g1[n], k2 + g2[n]
+        k3 += p1[n] * g2[n] - p2[n] * g1[n]
+        k4 += p2[n] * g0[n] - p0[n] * g2[n]
+        k5 += p0[n] * g1[n] - p1[n] * g0[n]
+    h03 = h04 = h05 = h13 = h14 = h15 = h23 = h24 = h25 = 0.0
+    h33 = h34 = h35 = h44 = h45 = h55 = 0.0
+    for n in range(used):
+        s0, s1, s2 = w[n] * d0[n], w[n] * d1[n], w[n] * d2[n]
+        a3 = p1[n] * d2[n] - p2[n] * d1[n]
+        a4 = p2[n] * d0[n] - p0[n] * d2[n]
+        a5 = p0[n] * d1[n] - p1[n] * d0[n]
+        h03, h04, h05 = h03 + s0 * a3, h04 + s0 * a4, h05 + s0 * a5
+        h13, h14, h15 = h13 + s1 * a3, h14 + s1 * a4, h15 + s1 * a5
+        h23, h24, h25 = h23 + s2 * a3, h24 + s2 * a4, h25 + s2 * a5
+        s3, s4, s5 = w[n] * a3, w[n] * a4, w[n] * a5
+        h33, h34, h35 = h33 + s3 * a3, h34 + s3 * a4, h35 + s3 * a5
+        h44, h45, h55 = h44 + s4 * a4, h45 + s4 * a5, h55 + s5 * a5
+    added = (
+        h00, h01, h02, h03, h04, h05, h11, h12, h13, h14, h15, h22, h23, h24, h25,
+        h33, h34, h35, h44, h45, h55, k0, k1, k2, k3, k4, k5,
+    )  # fmt: skip
+    for i in range(27):
+        sums[i] += added[i]
+
+
+@njit()
+def _add_noise(block, used, sums):
+    """Add Σ B C B' (21, upper triangle) of a block, B = [I; [p]×] and C the shrunk covariance."""
+    p0, p1, p2, c0, c1, c2 = block[3], block[4], block[5], block[6], block[7], block[8]
+    c3, c4, c5 = block[9], block[10], block[11]
+    h00 = h01 = h02 = h11 = h12 = h22 = 0.0
+    for n in range(used):
+        h00, h01, h02 = h00 + c0[n], h01 + c1[n], h02 + c2[n]
+        h11, h12, h22 = h11 + c3[n], h12 + c4[n], h22 + c5[n]
+    h03 = h04 = h05 = h13 = h14 = h15 = h23 = h24 = h25 = 0.0
+    h33 = h34 = h35 = h44 = h45 = h55 = 0.0
+    for n in range(used):
+        x, y, z = p0[n], p1[n], p2[n]
+        # Columns of C [p]×', and then [p]× times them.
+        r03, r04, r05 = y * c2[n] - z * c1[n], z * c0[n] - x * c2[n], x * c1[n] - y * c0[n]
+        r13, r14, r15 = y * c4[n] - z * c3[n], z * c1[n] - x * c4[n], x * c3[n] - y * c1[n]
+        r23, r24, r25 = y * c5[n] - z * c4[n], z * c2[n] - x * c5[n], x * c4[n] - y * c2[n]
+        h03, h04, h05 = h03 + r03, h04 + r04, h05 + r05
+        h13, h14, h15 = h13 + r13, h14 + r14, h15 + r15
+        h23, h24, h25 = h23 + r23, h24 + r24, h25 + r25
+        h33, h34, h35 = h33 + y * r23 - z * r13, h34 + y * r24 - z * r14, h35 + y * r25 - z * r15
+        h44, h45, h55 = h44 + z * r04 - x * r24, h45 + z * r05 - x * r25, h55 + x * r15 - y * r05
+    added = (
+        h00, h01, h02, h03, h04, h05, h11, h12, h13, h14, h15, h22, h23, h24, h25,
+        h33, h34, h35, h44, h45, h55,
+    )  # fmt: skip
+    for i in range(21):
+        sums[27 + i] += added[i]
+
+
+@njit()
+def _in_body(sums, axes):
+    """Sums in the axes of the scan as what ``facing_sums`` returns, in those of the body."""
+    kept, fake, turn = np.empty((6, 6)), np.empty((6, 6)), np.zeros((6, 6))
+    place = 0
     for i in range(6):
-        for j in range(i):
-            kept[j, i], fake[j, i] = kept[i, j], fake[i, j]
+        for j in range(i, 6):
+            kept[i, j] = kept[j, i] = sums[place]
+            fake[i, j] = fake[j, i] = sums[27 + place]
+            place += 1
     for i in range(3):
         for j in range(3):
             turn[i, j] = turn[3 + i, 3 + j] = axes[j, i]
     return (
         transposed_product(turn, product(kept, turn)),
         transposed_product(turn, product(fake, turn)),
-        transposed_applied(turn, gradient),
+        transposed_applied(turn, sums[21:27]),
     )
-
-
-@njit(inlined=True)
-def _shrunk_rows(p, s, shrunk):
-    """[I; [p]×] diag(s) (6, 3): from a normal to the row of its residual."""
-    shrunk[0, 0], shrunk[1, 1], shrunk[2, 2] = s[0], s[1], s[2]
-    shrunk[3, 1], shrunk[3, 2] = -p[2] * s[1], p[1] * s[2]
-    shrunk[4, 0], shrunk[4, 2] = p[2] * s[0], -p[0] * s[2]
-    shrunk[5, 0], shrunk[5, 1] = -p[1] * s[0], p[0] * s[1]
-
-
-@njit(inlined=True)
-def _turned(upper, from_target, cov):
-    """Covariance of a normal, xx xy xz yy yz zz, in other axes (3, 3)."""
-    for i in range(3):
-        x, y, z = from_target[i, 0], from_target[i, 1], from_target[i, 2]
-        a = x * upper[0] + y * upper[1] + z * upper[2]
-        b = x * upper[1] + y * upper[3] + z * upper[4]
-        c = x * upper[2] + y * upper[4] + z * upper[5]
-        for j in range(3):
-            cov[i, j] = a * from_target[j, 0] + b * from_target[j, 1] + c * from_target[j, 2]

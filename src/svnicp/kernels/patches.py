@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The cells around a stored point, and the moments of any subset of them.
 
-A patch is collected once: mean and count of every cell in reach, and where its moments are. Cells
-come voxel by voxel, so that moments are summed as they are stored and shifted to the patch's own
-voxel once per neighbouring voxel, not once per cell.
+A patch is collected once: moments and mean of every cell in reach, one series of numbers for each.
+A subset is a series of ones and zeros; its moments are sums over all cells then, without a choice
+in them, which vector instructions take.
 """
 
 import numpy as np
@@ -16,16 +16,22 @@ MOST_CELLS = 256
 MOST_SOURCES = MOST_CELLS + 128
 """With room for those of one more voxel, of which the last one would not be taken."""
 
-X, Y, Z, COUNT = 0, 1, 2, 3
-"""Columns of a patch's cells: mean relative to the patch's centre, number of arrivals."""
+COUNT, MEAN, KEEP, HEIGHT, WIDTH, LENGTH, ARRIVALS = 0, 10, 13, 14, 15, 16, 17
+"""Series of a patch's cells. Ten are moments (as in the map) about the centre of the patch's own
+voxel, COUNT the first; MEAN (3) is relative to the stored point. KEEP is 1 for the cells that are
+taken, 0 for others and after the last one; what follows are those cells in a plane's axes, and
+their numbers of arrivals."""
+NUM_SERIES = 18
+SPACING = MOST_CELLS + 16
+"""Numbers from series to series: a power of two would put all of them into one part of the cache.
+"""
 
 
 @njit(inlined=True)
-def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
-    """Fill in the cells within reach of a stored point; returns their number.
+def collect(voxels, voxel_size, voxel, record, reach, series, sources):
+    """Fill in moments and means of the cells within reach of a stored point; returns their number.
 
-    ``cells`` (MOST_CELLS, 4) gets their means and counts, ``sources`` (MOST_SOURCES, 2) the
-    record of their moments and which of the 27 voxels around it is in.
+    ``series`` (NUM_SERIES, SPACING) gets them, ``sources`` (MOST_SOURCES,) is scratch memory.
     """
     ox, oy, oz = voxels.offsets[record]
     num_cells = 0
@@ -52,44 +58,47 @@ def collect(voxels, voxel_size, voxel, record, reach, cells, sources):
             dx = voxels.offsets[cell, 0] + x
             dy = voxels.offsets[cell, 1] + y
             dz = voxels.offsets[cell, 2] + z
-            sources[num_cells, 0], sources[num_cells, 1] = cell, neighbour
+            sources[num_cells] = cell
             num_cells += np.int64(dx * dx + dy * dy + dz * dz <= reach * reach)
         num_cells = min(num_cells, MOST_CELLS)
         for n in range(before, num_cells):
-            moments = voxels.moments[sources[n, 0]]
-            count = np.float64(moments[0])
-            share = 1.0 / count
-            cells[n, X] = moments[1] * share + x
-            cells[n, Y] = moments[2] * share + y
-            cells[n, Z] = moments[3] * share + z
-            cells[n, COUNT] = count
+            _shift(voxels.moments[sources[n]], x + ox, y + oy, z + oz, series, n)
+            share = 1.0 / series[COUNT, n]
+            series[MEAN, n] = series[1, n] * share - ox
+            series[MEAN + 1, n] = series[2, n] * share - oy
+            series[MEAN + 2, n] = series[3, n] * share - oz
     return num_cells
 
 
 @njit(inlined=True)
-def summed(voxels, voxel_size, sources, keep, totals):
-    """Moments (10,) of the kept cells about the centre of the patch's own voxel, into totals."""
-    totals[:] = 0.0
-    n, num_cells = 0, len(keep)
-    while n < num_cells:
-        neighbour = sources[n, 1]
-        m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = m8 = m9 = 0.0
-        while n < num_cells and sources[n, 1] == neighbour:
-            if keep[n]:
-                m = voxels.moments[sources[n, 0]]
-                m0, m1, m2, m3, m4 = m0 + m[0], m1 + m[1], m2 + m[2], m3 + m[3], m4 + m[4]
-                m5, m6, m7, m8, m9 = m5 + m[5], m6 + m[6], m7 + m[7], m8 + m[8], m9 + m[9]
-            n += 1
-        x = (neighbour // 9 - 1) * voxel_size
-        y = (neighbour // 3 % 3 - 1) * voxel_size
-        z = (neighbour % 3 - 1) * voxel_size
-        totals[0] += m0
-        totals[1] += m1 + m0 * x
-        totals[2] += m2 + m0 * y
-        totals[3] += m3 + m0 * z
-        totals[4] += m4 + 2.0 * m1 * x + m0 * x * x
-        totals[5] += m5 + m1 * y + m2 * x + m0 * x * y
-        totals[6] += m6 + m1 * z + m3 * x + m0 * x * z
-        totals[7] += m7 + 2.0 * m2 * y + m0 * y * y
-        totals[8] += m8 + m2 * z + m3 * y + m0 * y * z
-        totals[9] += m9 + 2.0 * m3 * z + m0 * z * z
+def _shift(moments, x, y, z, series, n):
+    """Moments of a cell about a point that is (-x, -y, -z) from where they were taken."""
+    count = np.float64(moments[0])
+    m1, m2, m3 = np.float64(moments[1]), np.float64(moments[2]), np.float64(moments[3])
+    s1, s2, s3 = m1 + count * x, m2 + count * y, m3 + count * z
+    series[0, n], series[1, n], series[2, n], series[3, n] = count, s1, s2, s3
+    series[4, n] = moments[4] + (m1 + s1) * x
+    series[5, n] = moments[5] + m1 * y + s2 * x
+    series[6, n] = moments[6] + m1 * z + s3 * x
+    series[7, n] = moments[7] + (m2 + s2) * y
+    series[8, n] = moments[8] + m2 * z + s3 * y
+    series[9, n] = moments[9] + (m3 + s3) * z
+
+
+@njit()
+def summed(series, size, totals):
+    """Moments (10,) of the kept cells, into totals; ``size`` is their padded number."""
+    keep = series[KEEP]
+    c0, c1, c2, c3, c4 = series[0], series[1], series[2], series[3], series[4]
+    c5, c6, c7, c8, c9 = series[5], series[6], series[7], series[8], series[9]
+    m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = m8 = m9 = 0.0
+    for n in range(size):
+        k = keep[n]
+        m0, m1, m2, m3, m4 = (
+            m0 + k * c0[n], m1 + k * c1[n], m2 + k * c2[n], m3 + k * c3[n], m4 + k * c4[n]
+        )  # fmt: skip
+        m5, m6, m7, m8, m9 = (
+            m5 + k * c5[n], m6 + k * c6[n], m7 + k * c7[n], m8 + k * c8[n], m9 + k * c9[n]
+        )  # fmt: skip
+    totals[0], totals[1], totals[2], totals[3], totals[4] = m0, m1, m2, m3, m4
+    totals[5], totals[6], totals[7], totals[8], totals[9] = m5, m6, m7, m8, m9

@@ -14,10 +14,24 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.kernels.bending import bending, curved_tilt
+from svnicp.kernels.bending import COLUMNS, NUM_TERMS, bending, curved_tilt
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
-from svnicp.kernels.patches import COUNT, MOST_CELLS, MOST_SOURCES, X, Y, Z, collect, summed
+from svnicp.kernels.patches import (
+    ARRIVALS,
+    COUNT,
+    HEIGHT,
+    KEEP,
+    LENGTH,
+    MEAN,
+    MOST_SOURCES,
+    NUM_SERIES,
+    SPACING,
+    WIDTH,
+    collect,
+    summed,
+)
+from svnicp.kernels.small import padded
 from svnicp.kernels.threads import share
 
 UNKNOWN, PLANAR, ROUGH = 0.0, 1.0, 2.0
@@ -37,13 +51,11 @@ FITS = 64
 class Scratch(NamedTuple):
     """Memory of one fit, see ``_scratch``."""
 
-    cells: npt.NDArray[np.float64]
+    series: npt.NDArray[np.float64]
     sources: npt.NDArray[np.int64]
-    keep: npt.NDArray[np.bool_]
     totals: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     vectors: npt.NDArray[np.float64]
-    series: npt.NDArray[np.float64]
     work: npt.NDArray[np.float64]
 
 
@@ -75,9 +87,8 @@ def fit_some(begin, end, voxels, voxel_size, stored, radius, limits):
 def _scratch():
     """Memory for one patch, taken once for many fits: allocation is as dear as an eigenvalue."""
     return Scratch(
-        np.empty((MOST_CELLS, 4)), np.empty((MOST_SOURCES, 2), dtype=np.int64),
-        np.empty(MOST_CELLS, dtype=np.bool_), np.empty(10), np.empty(3), np.empty((3, 3)),
-        np.empty((5, MOST_CELLS)), np.empty((3, 10, 10)),
+        np.zeros((NUM_SERIES, SPACING)), np.empty(MOST_SOURCES, dtype=np.int64), np.empty(10),
+        np.empty(3), np.empty((3, 3)), np.empty((NUM_TERMS + 1, COLUMNS)),
     )  # fmt: skip
 
 
@@ -90,41 +101,50 @@ def _fit(voxels, voxel_size, voxel, record, radius, limits, scratch):
     """
     plane = voxels.planes[record]
     plane[STATE] = ROUGH
+    series, totals = scratch.series, scratch.totals
     reach = min(1.3 * radius, voxel_size)
-    num_cells = collect(voxels, voxel_size, voxel, record, reach, scratch.cells, scratch.sources)
-    cells, sources = scratch.cells[:num_cells], scratch.sources[:num_cells]
-    keep, totals = scratch.keep[:num_cells], scratch.totals
-    for n in range(num_cells):
-        x, y, z = cells[n, X], cells[n, Y], cells[n, Z]
-        keep[n] = x * x + y * y + z * z <= radius * radius
-    summed(voxels, voxel_size, sources, keep, totals)
+    num_cells = collect(voxels, voxel_size, voxel, record, reach, series, scratch.sources)
+    size = padded(num_cells)
+    _choose_near(series, num_cells, size, radius)
+    summed(series, size, totals)
     if totals[0] < 10.0:
         return False
     centre = voxels.offsets[record]
     mean = _principal(totals, scratch.values, scratch.vectors)
-    _choose(cells, mean, centre, totals[0], scratch.values, scratch.vectors, radius, keep)
-    summed(voxels, voxel_size, sources, keep, totals)
+    _choose(series, num_cells, mean, centre, totals[0], scratch.values, scratch.vectors, radius)
+    summed(series, size, totals)
     if totals[0] < 10.0:
         return False
     mean = _principal(totals, scratch.values, scratch.vectors)
-    used = _turn(cells, keep, mean, centre, scratch.vectors)
+    used = _turn(series, size, mean, centre, scratch.vectors)
     if used < limits[3]:
         return False
-    _write(plane, cells[:used], mean, radius, limits, scratch)
+    _write(plane, size, used, mean, radius, limits, scratch)
     return True
 
 
 @njit()
-def _choose(cells, mean, centre, count, values, vectors, radius, keep):
+def _choose_near(series, num_cells, size, radius):
+    """Keep the cells whose mean is within the radius of the stored point."""
+    x, y, z, keep = series[MEAN], series[MEAN + 1], series[MEAN + 2], series[KEEP]
+    for n in range(num_cells):
+        near = x[n] * x[n] + y[n] * y[n] + z[n] * z[n] <= radius * radius
+        keep[n] = 1.0 if near else 0.0
+    for n in range(num_cells, size):
+        keep[n] = 0.0
+
+
+@njit()
+def _choose(series, num_cells, mean, centre, count, values, vectors, radius):
     """Keep the cells within the radius along the first plane, and near it across."""
+    x, y, z, keep = series[MEAN], series[MEAN + 1], series[MEAN + 2], series[KEEP]
     nx, ny, nz = vectors[0, 0], vectors[1, 0], vectors[2, 0]
     band = 3.0 * np.sqrt(max(values[0], 0.0) / (count - 3.0)) + 0.1 * radius
     offset = (mean[0] - centre[0]) * nx + (mean[1] - centre[1]) * ny + (mean[2] - centre[2]) * nz
-    for n in range(len(cells)):
-        x, y, z = cells[n, X], cells[n, Y], cells[n, Z]
-        height = x * nx + y * ny + z * nz
-        inside = x * x + y * y + z * z - height * height <= radius * radius
-        keep[n] = inside and abs(height - offset) < band
+    for n in range(num_cells):
+        height = x[n] * nx + y[n] * ny + z[n] * nz
+        away = x[n] * x[n] + y[n] * y[n] + z[n] * z[n] - height * height
+        keep[n] = 1.0 if (away <= radius * radius) & (abs(height - offset) < band) else 0.0
 
 
 @njit()
@@ -141,32 +161,36 @@ def _principal(totals, values, vectors):
 
 
 @njit()
-def _turn(cells, keep, mean, centre, vectors):
-    """Move the kept cells to the front, about the centroid in the plane's axes; their number.
+def _turn(series, size, mean, centre, vectors):
+    """Heights, widths and lengths of cells about the centroid in the plane's axes; number of kept.
 
-    Columns become height, width, length, count.
+    Their arrivals are zero where they are not kept.
     """
-    used = 0
     ox, oy, oz = mean[0] - centre[0], mean[1] - centre[1], mean[2] - centre[2]
-    for n in range(len(cells)):
-        if not keep[n]:
-            continue
-        x, y, z = cells[n, X] - ox, cells[n, Y] - oy, cells[n, Z] - oz
-        cells[used, 0] = x * vectors[0, 0] + y * vectors[1, 0] + z * vectors[2, 0]
-        cells[used, 1] = x * vectors[0, 1] + y * vectors[1, 1] + z * vectors[2, 1]
-        cells[used, 2] = x * vectors[0, 2] + y * vectors[1, 2] + z * vectors[2, 2]
-        cells[used, COUNT] = cells[n, COUNT]
-        used += 1
+    v00, v01, v02 = vectors[0, 0], vectors[0, 1], vectors[0, 2]
+    v10, v11, v12 = vectors[1, 0], vectors[1, 1], vectors[1, 2]
+    v20, v21, v22 = vectors[2, 0], vectors[2, 1], vectors[2, 2]
+    mx, my, mz = series[MEAN], series[MEAN + 1], series[MEAN + 2]
+    keep, count = series[KEEP], series[COUNT]
+    height, width, length = series[HEIGHT], series[WIDTH], series[LENGTH]
+    arrivals, used = series[ARRIVALS], 0.0
+    for n in range(size):
+        x, y, z = mx[n] - ox, my[n] - oy, mz[n] - oz
+        height[n] = x * v00 + y * v10 + z * v20
+        width[n] = x * v01 + y * v11 + z * v21
+        length[n] = x * v02 + y * v12 + z * v22
+        arrivals[n] = keep[n] * count[n]
+        used += keep[n]
     return used
 
 
 @njit(inlined=True)
-def _write(plane, cells, mean, radius, limits, scratch):
-    """Judge a fitted patch and write its record; cells (n, 4) as ``_turn`` leaves them."""
+def _write(plane, size, used, mean, radius, limits, scratch):
+    """Judge a fitted patch of ``used`` cells, as ``_turn`` leaves them, and write its record."""
     count, values, vectors = scratch.totals[0], scratch.values, scratch.vectors
     plane[CENTROID], plane[CENTROID + 1], plane[CENTROID + 2] = mean
-    plane[NORMAL], plane[NORMAL + 1] = vectors[0, 0], vectors[1, 0]
-    plane[NORMAL + 2] = vectors[2, 0]
+    for i in range(3):
+        plane[NORMAL + i] = vectors[i, 0]
     residual_var = max(values[0], 0.0) / (count - 5.0)  # Student's t: few points may fit by luck
     plane[RESIDUAL_VAR] = residual_var
     width_var, length_var = values[1] / count, values[2] / count
@@ -175,10 +199,10 @@ def _write(plane, cells, mean, radius, limits, scratch):
         or width_var <= limits[1] ** 2
         or width_var <= limits[2] * length_var
         or width_var <= 4.0 * residual_var
-        or not _fills_area(cells, limits[1] ** 2)
+        or not _fills_area(scratch.series, size, used, limits[1] ** 2)
     ):
         return
-    along_width, along_length, told = bending(cells, radius, scratch.series, scratch.work)
+    along_width, along_length, told = bending(scratch.series, size, radius, scratch.work)
     if told < TOLD:
         return
     plane[HEIGHT_VAR] = max(along_width, along_length, residual_var) / count
@@ -199,17 +223,17 @@ def _write(plane, cells, mean, radius, limits, scratch):
 
 
 @njit()
-def _fills_area(cells, min_width_var):
+def _fills_area(series, size, count, min_width_var):
     """Whether the patch is a surface rather than a curve that lies in some plane.
 
     One scan ring that turns round a corner, or curves over the ground, is flat as any plane and has
     width, but its width is a function of its length: what a parabola leaves of it must still be
     wide.
     """
-    count = len(cells)
+    keep, widths, lengths = series[KEEP], series[WIDTH], series[LENGTH]
     s1 = s2 = s3 = s4 = t0 = t1 = t2 = squares = 0.0
-    for n in range(count):
-        width, length = cells[n, 1], cells[n, 2]
+    for n in range(size):
+        width, length = keep[n] * widths[n], keep[n] * lengths[n]
         square = length * length
         s1, s2, s3, s4 = s1 + length, s2 + square, s3 + square * length, s4 + square * square
         t0, t1, t2 = t0 + width, t1 + width * length, t2 + width * square
@@ -223,4 +247,4 @@ def _fills_area(cells, min_width_var):
     bend_width = t2 - s2 * mean_width - tilt * (t1 - t0 * mean)
     left = squares - t0 * mean_width - slope * slope * linear
     left -= bend_width * bend_width / max(bend, 1e-12)
-    return left / max(count - 3, 1) > min_width_var
+    return left / max(count - 3.0, 1.0) > min_width_var

@@ -54,6 +54,16 @@ def count_leaves(points, leaf):
 
 
 @njit()
+def num_leaves(points, leaf):
+    """Number of leaves that the points (n, 3) are in."""
+    _, table = count_leaves(points, leaf)
+    used = 0
+    for place in range(len(table)):
+        used += np.int64(table[place, 0] != FREE)
+    return used
+
+
+@njit()
 def spread(points, leaf, count, sparse):
     """Indices of about ``count`` points, evenly over the surfaces rather than over the beams.
 
@@ -66,14 +76,13 @@ def spread(points, leaf, count, sparse):
     if len(points) <= count:
         return np.arange(len(points))
     places, table = count_leaves(points, leaf)
-    chances = np.empty(len(points))
-    chance_at = np.zeros(len(table))
-    for n in range(len(points)):
-        place = places[n]
-        if chance_at[place] == 0.0:
-            crowd = _crowd(table, table[place, 0])
+    chances, chance_at = np.empty(len(points)), _crowds(table)
+    for place in range(len(table)):
+        crowd = chance_at[place]
+        if crowd > 0.0:
             chance_at[place] = min(1.0, crowd / sparse) ** 2 / crowd
-        chances[n] = chance_at[place]
+    for n in range(len(points)):
+        chances[n] = chance_at[places[n]]
     share = _share_for(chances, count)
     kept = np.empty(len(points), dtype=np.int64)
     used, passed = 0, 0.5
@@ -87,16 +96,24 @@ def spread(points, leaf, count, sparse):
 
 
 @njit()
-def _crowd(table, key):
-    """Number of points in a leaf and the 26 around it."""
-    total = 0
-    for i in range(-1, 2):
-        for j in range(-1, 2):
-            for k in range(-1, 2):
-                place = _leaf_position(table, key + (i << (2 * BITS)) + (j << BITS) + k)
-                if table[place, 0] != FREE:
-                    total += table[place, 1]
-    return total
+def _crowds(table):
+    """Number of points (size,) in every leaf of the table and the 26 around it.
+
+    Of two neighbours the one with the smaller key looks the other up, and both count it.
+    """
+    crowds = np.zeros(len(table))
+    for place in range(len(table)):
+        key = table[place, 0]
+        if key == FREE:
+            continue
+        crowds[place] += table[place, 1]
+        for neighbour in range(14, 27):
+            i, j, k = neighbour // 9 - 1, neighbour // 3 % 3 - 1, neighbour % 3 - 1
+            other = _leaf_position(table, key + (i << (2 * BITS)) + (j << BITS) + k)
+            if table[other, 0] != FREE:
+                crowds[place] += table[other, 1]
+                crowds[other] += table[place, 1]
+    return crowds
 
 
 @njit()

@@ -43,23 +43,29 @@ def share(function: Callable[..., object], count: int, stretch: int, *arguments:
     """Call ``function(begin, end, *arguments)`` for stretches that make up ``range(count)``.
 
     What a call writes must not depend on the other calls: the result is then the same for any
-    number of threads.
+    number of threads. Stretches get shorter down to ``stretch``: a few calls, and all threads end
+    together.
     """
-    firsts = list(range(0, count, stretch))
-    helpers = min(numba.get_num_threads(), len(firsts)) - 1
-    if helpers < 1:
+    threads = min(numba.get_num_threads(), -(-count // stretch))
+    if threads < 2:
         function(0, count, *arguments)
         return
+    stretches, begin = list[tuple[int, int]](), 0
+    while begin < count:
+        end = min(count, begin + max(stretch, (count - begin) // (2 * threads)))
+        stretches.append((begin, end))
+        begin = end
+    stretches.reverse()
 
     def work() -> None:
         while True:
             try:
-                first = firsts.pop()
+                begin, end = stretches.pop()
             except IndexError:  # another thread took the last one
                 return
-            function(first, min(first + stretch, count), *arguments)
+            function(begin, end, *arguments)
 
-    started = [_HELPERS.pool().submit(work) for _ in range(helpers)]
+    started = [_HELPERS.pool().submit(work) for _ in range(threads - 1)]
     work()
     for one in started:
         if not one.cancel():  # a thread that never got to run would only be waited for

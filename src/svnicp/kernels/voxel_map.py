@@ -10,6 +10,7 @@ exact enough however far the drive goes.
 
 import numpy as np
 
+from svnicp.kernels.few_nearest import FEW, few_nearest_of_some, gap_squared
 from svnicp.kernels.njit import njit
 from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_arrays import (
@@ -66,10 +67,10 @@ def nearest(voxels, voxel_size, queries, num_neighbours, max_distance):
     """
     indices = np.full((len(queries), num_neighbours), EMPTY, dtype=np.int64)
     squared = np.full((len(queries), num_neighbours), np.inf)
+    search = few_nearest_of_some if num_neighbours <= FEW else nearest_of_some
     share(
-        nearest_of_some, len(queries), QUERIES, voxels, voxel_size, queries, max_distance, indices,
-        squared,
-    )  # fmt: skip
+        search, len(queries), QUERIES, voxels, voxel_size, queries, max_distance, indices, squared
+    )
     return indices, squared
 
 
@@ -93,26 +94,19 @@ def _nearest_of(voxels, voxel_size, query, max_distance, indices, squared):
         if shell > 0 and squared[last] <= reached * reached:
             return
         for i in range(x - shell, x + shell + 1):
-            apart_x = _gap_squared(query[0], i, voxel_size)
+            apart_x = gap_squared(query[0], i, voxel_size)
             if apart_x > min(limit, squared[last]):
                 continue
             for j in range(y - shell, y + shell + 1):
-                apart_xy = apart_x + _gap_squared(query[1], j, voxel_size)
+                apart_xy = apart_x + gap_squared(query[1], j, voxel_size)
                 if apart_xy > min(limit, squared[last]):
                     continue
                 inside = abs(i - x) != shell and abs(j - y) != shell
                 step = 2 * shell if inside and shell > 0 else 1
                 for k in range(z - shell, z + shell + 1, step):
-                    apart = apart_xy + _gap_squared(query[2], k, voxel_size)
+                    apart = apart_xy + gap_squared(query[2], k, voxel_size)
                     if apart <= min(limit, squared[last]):
                         _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared)
-
-
-@njit(inlined=True)
-def _gap_squared(coordinate, number, voxel_size):
-    """Squared distance along one axis from a coordinate to the voxels of this number."""
-    gap = max(0.0, abs(coordinate - (number + 0.5) * voxel_size) - 0.5 * voxel_size)
-    return gap * gap
 
 
 @njit(inlined=True)

@@ -9,6 +9,7 @@ from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.errors import DatasetError, InputError
+from svnicp.kernels.thinning import num_leaves
 
 PLACE_M = 0.05
 """Points nearer to each other than this count as one place [m]."""
@@ -70,8 +71,7 @@ def check_is_scan(scan: object) -> None:
 def num_places(points: Points) -> int:
     """Distinct places among the points (n, 3) of a scan, or of about 2000 of them."""
     some = points[:: -(-len(points) // PLACES_ASKED)] if len(points) else points
-    cells = np.floor(some / PLACE_M).astype(np.int64)
-    return len(np.unique(cells @ np.array([1, 1 << 20, 1 << 40])))
+    return int(num_leaves(np.ascontiguousarray(some), PLACE_M))
 
 
 def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLike | None) -> Scan:

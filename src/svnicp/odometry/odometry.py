@@ -16,7 +16,7 @@ from svnicp.config import Config
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
-from svnicp.lie import transform_points
+from svnicp.kernels.deskew import moved
 from svnicp.local_map import VoxelMap
 from svnicp.odometry.belief import is_believable, turned_otherwise
 from svnicp.odometry.clock import Clock
@@ -281,7 +281,7 @@ class Odometry:
             self.local_map = VoxelMap(self.config.map)
         T_world_body = self.motion.T_world_body
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
-        share = self.local_map.insert(transform_points(T_world_body, kept))
+        share = self.local_map.insert(moved(T_world_body, kept))
         self.views.add(T_world_body[:3, 3], self.config.map.plane_radius_m)
         if outcome.measurement is not None and outcome.fate.used:
             scan_cov = outcome.measurement.scan_covariance
@@ -319,4 +319,4 @@ class Odometry:
             begun = body_points(first, track, self.T_body_lidar, self.config.preprocess)
             self._begin_map(begun.points, Fate.NEW_MAP)
             kept = thinned(begun.points, self.config.preprocess.max_map_points)
-            self.local_map.insert(transform_points(self.motion.T_world_body, kept))
+            self.local_map.insert(moved(self.motion.T_world_body, kept))

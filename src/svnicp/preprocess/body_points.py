@@ -12,7 +12,7 @@ import numpy as np
 from svnicp.arrays import Floats, Integers, Points, Transform
 from svnicp.config import PreprocessConfig
 from svnicp.data.measurements import Scan
-from svnicp.kernels.deskew import deskew
+from svnicp.kernels.deskew import deskew, within
 
 
 class PoseTrack(NamedTuple):
@@ -79,13 +79,13 @@ def body_points(
         seconds = np.multiply(scan.point_times_ns - track.reference_ns, 1e-9, dtype=np.float64)
         node_seconds, nodes = (track.stamps_ns - track.reference_ns) * 1e-9, track.nodes
     limits = np.array([config.min_range_m, config.max_range_m])
-    points = deskew(scan.points, seconds, node_seconds, nodes, T_body_lidar, limits)
-    kept = np.flatnonzero(np.isfinite(points[:, 0]))
-    if len(kept) < len(points):
-        points, seconds = points.take(kept, axis=0), seconds.take(kept)
+    kept = within(scan.points, limits)
+    points, seconds = deskew(scan.points, seconds, kept, node_seconds, nodes, T_body_lidar)
     return BodyPoints(points, None if track is None else seconds)
 
 
 def thinned(points: Points, count: int) -> Points:
     """About ``count`` points, evenly in their order, when there are more."""
-    return points[:: -(-len(points) // count)] if len(points) > count else points
+    if len(points) <= count:
+        return points
+    return np.ascontiguousarray(points[:: -(-len(points) // count)])

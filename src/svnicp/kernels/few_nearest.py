@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The three nearest stored points of a place, or fewer: what ``voxel_map.nearest`` mostly asks for.
+
+The list stays in registers, and every point goes through it the same way: whether it belongs there
+cannot be foreseen, and a branch that is guessed wrong takes longer than all three comparisons.
+"""
+
+import numpy as np
+
+from svnicp.kernels.njit import njit
+from svnicp.kernels.voxel_arrays import EMPTY, hash_slot
+
+FEW = 3
+"""Length of the list."""
+
+
+@njit()
+def few_nearest_of_some(begin, end, voxels, voxel_size, queries, max_distance, indices, squared):
+    """``voxel_map.nearest`` of at most FEW neighbours for some of the queries."""
+    count = indices.shape[1]
+    for n in range(begin, end):
+        names, distances = _few_nearest_of(voxels, voxel_size, queries[n], max_distance, count)
+        for m in range(count):
+            if names[m] != EMPTY:
+                indices[n, m], squared[n, m] = names[m], distances[m]
+
+
+@njit(inlined=True)
+def _few_nearest_of(voxels, voxel_size, query, max_distance, count):
+    """Search shells of voxels outwards until ``count`` are found and no nearer one can exist."""
+    x = np.int64(np.floor(query[0] / voxel_size))
+    y = np.int64(np.floor(query[1] / voxel_size))
+    z = np.int64(np.floor(query[2] / voxel_size))
+    nothing, worst = np.int64(EMPTY), np.nextafter(max_distance * max_distance, np.inf)
+    n0 = n1 = n2 = nothing
+    s0 = s1 = s2 = worst
+    for shell in range(np.int64(np.ceil(max_distance / voxel_size)) + 1):
+        reached = (shell - 1) * voxel_size
+        if shell > 0 and worst <= reached * reached:
+            break
+        for i in range(x - shell, x + shell + 1):
+            apart_x = gap_squared(query[0], i, voxel_size)
+            if apart_x > worst:
+                continue
+            for j in range(y - shell, y + shell + 1):
+                apart_xy = apart_x + gap_squared(query[1], j, voxel_size)
+                if apart_xy > worst:
+                    continue
+                inside = abs(i - x) != shell and abs(j - y) != shell
+                step = 2 * shell if inside and shell > 0 else 1
+                for k in range(z - shell, z + shell + 1, step):
+                    if apart_xy + gap_squared(query[2], k, voxel_size) > worst:
+                        continue
+                    voxel = np.int64(voxels.table[hash_slot(voxels.table, voxels.keys, i, j, k)])
+                    if voxel == EMPTY:
+                        continue
+                    start = np.int64(voxels.starts[voxel])
+                    first = voxel * voxels.cap - start
+                    qx = query[0] - (i + 0.5) * voxel_size
+                    qy = query[1] - (j + 0.5) * voxel_size
+                    qz = query[2] - (k + 0.5) * voxel_size
+                    for record in range(start, start + np.int64(voxels.counts[voxel])):
+                        dx = qx - voxels.offsets[record, 0]
+                        dy = qy - voxels.offsets[record, 1]
+                        dz = qz - voxels.offsets[record, 2]
+                        distance, name = dx * dx + dy * dy + dz * dz, first + record
+                        before0, before1, before2 = distance < s0, distance < s1, distance < s2
+                        n2 = n1 if before1 else (name if before2 else n2)
+                        s2 = s1 if before1 else (distance if before2 else s2)
+                        n1 = n0 if before0 else (name if before1 else n1)
+                        s1 = s0 if before0 else (distance if before1 else s1)
+                        n0 = name if before0 else n0
+                        s0 = distance if before0 else s0
+                    worst = s2 if count == 3 else (s1 if count == 2 else s0)
+    return (n0, n1, n2), (s0, s1, s2)
+
+
+@njit(inlined=True)
+def gap_squared(coordinate, number, voxel_size):
+    """Squared distance along one axis from a coordinate to the voxels of this number."""
+    gap = max(0.0, abs(coordinate - (number + 0.5) * voxel_size) - 0.5 * voxel_size)
+    return gap * gap
