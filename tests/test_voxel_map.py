@@ -13,8 +13,8 @@ from scipy.spatial import KDTree
 from reference import filled_cells
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
-from svnicp.kernels.voxel_arrays import BORN, EMPTY
-from svnicp.kernels.voxel_insert import SETTLED_COUNT
+from svnicp.kernels.voxel_arrays import EMPTY
+from svnicp.kernels.voxel_insert import ABSENCE, FIRST_VISITS, SETTLED_COUNT
 from svnicp.local_map import VoxelMap
 from threads import needs_two_threads, num_threads
 
@@ -159,7 +159,7 @@ def test_a_cloud_at_once_is_its_points_one_by_one(config: MapConfig, rng: np.ran
     reached = len(np.unique(voxels_of(cloud, config), axis=0))
     assert share == (one_by_one.num_voxels - known) / reached
     assert_array_equal(records_of(at_once, "offsets"), records_of(one_by_one, "offsets"))
-    one, other = (records_of(m, "moments")[:, :BORN] for m in (at_once, one_by_one))
+    one, other = (records_of(m, "moments") for m in (at_once, one_by_one))
     assert_array_equal(one, other)
 
 
@@ -226,7 +226,7 @@ def test_moments_are_those_of_the_arrivals(rng: np.random.Generator):
     offsets = points - 0.25
     squares = (offsets.T @ offsets)[np.triu_indices(3)]
     expected = np.concatenate([[40.0], offsets.sum(axis=0), squares])
-    assert_allclose(moments[:BORN], expected, rtol=0.0, atol=1e-6)
+    assert_allclose(moments, expected, rtol=0.0, atol=1e-6)
 
 
 def test_moments_settle():
@@ -248,8 +248,7 @@ def test_growing_changes_nothing(config: MapConfig, rng: np.random.Generator):
         one, other = (getattr(m.arrays, name)[: m.num_voxels] for m in (at_once, in_turn))
         assert_array_equal(one, other)
     one, other = (records_of(m, "moments") for m in (at_once, in_turn))
-    assert_array_equal(one[:, :BORN], other[:, :BORN])
-    assert set(other[:, BORN]) == set(range(23))
+    assert_array_equal(one, other)
     for name in ("offsets", "planes"):
         assert_array_equal(records_of(at_once, name), records_of(in_turn, name))
     assert_nearest_is_exact(in_turn, points[:50] + 0.1, 3, 1.5)
@@ -289,9 +288,7 @@ def test_a_pruned_map_takes_points_again(rng: np.random.Generator):
     for local_map in (forgetful, fresh):
         local_map.insert(points + 0.3)
     assert_array_equal(forgetful.points(), fresh.points())
-    assert_array_equal(
-        records_of(forgetful, "moments")[:, :BORN], records_of(fresh, "moments")[:, :BORN]
-    )
+    assert_array_equal(records_of(forgetful, "moments"), records_of(fresh, "moments"))
 
 
 def test_what_is_left_after_pruning_still_knows_its_cells(rng: np.random.Generator):
@@ -340,3 +337,20 @@ def test_a_long_drive_has_bounded_memory(rng: np.random.Generator):
     assert memory.max() < 4.0 * bytes_per_voxel * local_map.num_voxels + 5120 * bytes_per_voxel
     voxels = voxels_of(local_map.points(), CELLED) * CELLED.voxel_size_m
     assert np.linalg.norm(voxels - [1990.0, 0.0, 0.0], axis=1).max() < 51.0
+
+
+def test_visits_are_counted_until_a_long_absence():
+    """The first insertion counts for many, others one by one, and after an absence from one on."""
+    local_map = VoxelMap(MapConfig())
+    here, there = np.full((1, 3), 0.1), np.full((1, 3), 20.1)
+    local_map.insert(here)
+    assert local_map.arrays.visits[0] == FIRST_VISITS
+    visits = []
+    for _ in range(3):
+        local_map.insert(there)
+        visits.append(int(local_map.arrays.visits[1]))
+    for _ in range(ABSENCE):
+        local_map.insert(here)
+    local_map.insert(there)
+    assert [*visits, int(local_map.arrays.visits[1])] == [1, 2, 3, 1]
+    assert local_map.arrays.visits[0] == FIRST_VISITS + ABSENCE

@@ -108,8 +108,8 @@ class MatchConfig:
     min_matches: int = 30
     """Fewer matched points give no estimate."""
     settled_scans: int = 0
-    """A map point is matched when this many insertions have followed the one it came with, unless
-    that was the first. Odometry sets it: see ``odometry.settled_scans``."""
+    """A map point is matched when this many insertions have reached its voxel, or the first did.
+    Odometry sets it: see ``odometry.settled_scans``."""
 
     def __post_init__(self) -> None:
         require(
@@ -143,6 +143,10 @@ class NoiseConfig:
     facing: float = 0.1
     """A surface tells about an axis of the scan when the cosine between its normal and the axis is
     larger than this; smaller ones are taken for errors of the normal. 0: all count."""
+    vouching: float = 0.0
+    """Surfaces that run along an axis count after all as far as surfaces that face it vouch for
+    them: by this many times the share of the information along it that comes from those, at most
+    wholly. 0: nobody vouches. Odometry sets it: see ``odometry.vouching_with_imu``."""
     shared_tilt_rad: float = 0.0
     """All normals of a map may be tilted by this, because the scans that made it are not placed
     exactly [rad]. Odometry sets it, larger for a young map: see ``odometry.map_tilt_rad``."""
@@ -155,6 +159,7 @@ class NoiseConfig:
         tilt = self.shared_tilt_rad
         require(tilt >= 0, "noise.shared_tilt_rad", "not negative", tilt)
         require(0 <= self.facing < 1, "noise.facing", "from 0 to 1", self.facing)
+        require(self.vouching >= 0, "noise.vouching", "not negative", self.vouching)
         require(self.weight_width > 0, "noise.weight_width", "positive", self.weight_width)
         require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points

@@ -19,7 +19,7 @@ from svnicp.kernels.planes import (
     STATE,
 )
 from svnicp.kernels.threads import share
-from svnicp.kernels.voxel_arrays import BORN, EMPTY
+from svnicp.kernels.voxel_arrays import EMPTY
 
 DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
@@ -47,19 +47,19 @@ def pack_points(voxels, voxel_size, indices, origin, precision):
     return rows
 
 
-def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, newest, non_planar):
+def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, min_visits, non_planar):
     """Candidate rows (N, M, 8) of the plane-aware metric, and normal covariances (N, M, 6).
 
     ``T`` (4, 4) is the pose (relative to ``origin``) at which incidence and leverage are taken;
     ``noise``: range noise variance, the floor of every variance [m²], and the variance of tilts
-    that all normals may share [rad²]. Neighbours that are in the map since a later insertion than
-    ``newest`` do not count.
+    that all normals may share [rad²]. Neighbours in voxels that fewer than ``min_visits``
+    insertions reached do not count.
     """
     rows = np.zeros((indices.shape[0], indices.shape[1], 8), dtype=np.float32)
     normal_cov = np.zeros((indices.shape[0], indices.shape[1], 6), dtype=np.float32)
     share(
         pack_some, len(indices), POINTS, voxels, voxel_size, indices, origin, T, points, noise,
-        newest, non_planar, rows, normal_cov,
+        min_visits, non_planar, rows, normal_cov,
     )  # fmt: skip
     return rows, normal_cov
 
@@ -75,7 +75,7 @@ def pack_some(
     T,
     points,
     noise,
-    newest,
+    min_visits,
     non_planar,
     rows,
     normal_cov,
@@ -83,14 +83,14 @@ def pack_some(
     """``pack_planes`` for some of the source points."""
     for n in range(begin, end):
         _pack_point(
-            voxels, voxel_size, indices[n], origin, T, points[n], noise, newest, non_planar,
+            voxels, voxel_size, indices[n], origin, T, points[n], noise, min_visits, non_planar,
             rows[n], normal_cov[n],
         )  # fmt: skip
 
 
 @njit(inlined=True)
 def _pack_point(
-    voxels, voxel_size, indices, origin, T, point, noise, newest, non_planar, rows, normal_cov
+    voxels, voxel_size, indices, origin, T, point, noise, min_visits, non_planar, rows, normal_cov
 ):
     """Candidates of one source point, written into rows (M, 8) and normal_cov (M, 6)."""
     bx = T[0, 0] * point[0] + T[0, 1] * point[1] + T[0, 2] * point[2]
@@ -113,7 +113,7 @@ def _pack_point(
         row[0] = cx + voxels.offsets[record, 0]
         row[1] = cy + voxels.offsets[record, 1]
         row[2] = cz + voxels.offsets[record, 2]
-        if voxels.moments[record, BORN] > newest:
+        if voxels.visits[voxel] < min_visits:
             continue
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from svnicp.kernels.njit import njit
 
 EMPTY = -1
-BORN = 10
-"""Column of the moments: number of the insertion that a stored point came with."""
 STRETCH = 8
 """Records by which a voxel's memory grows."""
 
@@ -34,6 +32,8 @@ class VoxelArrays(NamedTuple):
     """(V, cells^3) stored point of each cell, or EMPTY; (V, 0) without cells."""
     touched: npt.NDArray[np.int32]
     """(V,) number of the last insertion that reached the voxel."""
+    visits: npt.NDArray[np.int32]
+    """(V,) how many insertions reached the voxel, without a long absence."""
     leaders: npt.NDArray[np.int8]
     """(V, blocks^3) stored point whose fit others of its block share, or EMPTY."""
     starts: npt.NDArray[np.int32]
@@ -41,7 +41,7 @@ class VoxelArrays(NamedTuple):
     offsets: npt.NDArray[np.float32]
     """(R, 3) position of a stored point relative to the voxel's centre [m]."""
     moments: npt.NDArray[np.float32]
-    """(R, 11) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz); and BORN."""
+    """(R, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
     planes: npt.NDArray[np.float32]
     """(R, 17) cached plane fit, see ``kernels.planes``."""
     links: npt.NDArray[np.int32]

@@ -10,7 +10,6 @@ import numpy as np
 from svnicp.kernels.njit import njit
 from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_arrays import (
-    BORN,
     EMPTY,
     STRETCH,
     copy_records,
@@ -21,6 +20,10 @@ from svnicp.kernels.voxel_arrays import (
 
 SETTLED_COUNT = 1000.0
 """A stored point stops accumulating after this many arrivals: its moments are known by then."""
+FIRST_VISITS = 1000
+"""What the first insertion counts for: there is nothing else to go by."""
+ABSENCE = 10
+"""A voxel that so many insertions did not reach has lost what was in it, or its sight."""
 STRIPES = 2
 """Parts into which voxels are divided when points are added, a power of two."""
 
@@ -57,7 +60,7 @@ def add_in_stripes(begin, end, voxels, points, voxel_size, cells, epoch, left, r
             if voxel == EMPTY:
                 continue
             if voxels.touched[voxel] != epoch:
-                voxels.touched[voxel] = epoch
+                _visit(voxels, voxel, epoch)
                 reached[begin] += 1
         dx = points[n, 0] - (x + 0.5) * voxel_size
         dy = points[n, 1] - (y + 0.5) * voxel_size
@@ -92,7 +95,7 @@ def insert_points(voxels, num_voxels, points, left, start, voxel_size, cells, ep
             voxels.table[position] = voxel
             _open_voxel(voxels, voxel, x, y, z)
         if voxels.touched[voxel] != epoch:
-            voxels.touched[voxel] = epoch
+            _visit(voxels, voxel, epoch)
             reached += 1
         dx = points[n, 0] - (x + 0.5) * voxel_size
         dy = points[n, 1] - (y + 0.5) * voxel_size
@@ -109,7 +112,6 @@ def insert_points(voxels, num_voxels, points, left, start, voxel_size, cells, ep
                 return num_voxels, n, reached
             if cells > 0:
                 voxels.cell_slots[voxel, cell] = slot
-            voxels.moments[voxels.starts[voxel] + slot, BORN] = epoch
         _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
     return num_voxels, len(points), reached
 
@@ -124,6 +126,19 @@ def _open_voxel(voxels, voxel, x, y, z):
     for block in range(voxels.leaders.shape[1]):
         voxels.leaders[voxel, block] = EMPTY
     voxels.touched[voxel] = -1
+    voxels.visits[voxel] = 0
+
+
+@njit(inlined=True)
+def _visit(voxels, voxel, epoch):
+    """Count an insertion that reaches a voxel; after a long absence the count begins anew."""
+    if epoch == 0:
+        voxels.visits[voxel] = FIRST_VISITS
+    elif epoch - voxels.touched[voxel] > ABSENCE:
+        voxels.visits[voxel] = 1
+    else:
+        voxels.visits[voxel] += 1
+    voxels.touched[voxel] = epoch
 
 
 @njit(inlined=True)

@@ -52,6 +52,7 @@ def _move_voxel(voxels, voxel, place):
         voxels.keys[place, axis] = voxels.keys[voxel, axis]
     voxels.counts[place] = voxels.counts[voxel]
     voxels.touched[place] = voxels.touched[voxel]
+    voxels.visits[place] = voxels.visits[voxel]
     voxels.starts[place] = voxels.starts[voxel]
     for cell in range(voxels.cell_slots.shape[1]):
         voxels.cell_slots[place, cell] = voxels.cell_slots[voxel, cell]

@@ -23,6 +23,7 @@ def allocate(capacity: int, records: int, config: MapConfig) -> VoxelArrays:
         counts=np.zeros(capacity, dtype=np.int32),
         cell_slots=np.full((capacity, cells**3), EMPTY, dtype=np.int8),
         touched=np.full(capacity, -1, dtype=np.int32),
+        visits=np.zeros(capacity, dtype=np.int32),
         leaders=np.full((capacity, blocks**3), EMPTY, dtype=np.int8),
         starts=np.zeros(capacity, dtype=np.int32),
         cap=config.max_points_per_voxel,
@@ -40,7 +41,7 @@ def allocate_pool(records: int, config: MapConfig) -> dict[str, Any]:
     spare[0] = 0
     return {
         "offsets": np.empty((rounded, 3), dtype=np.float32),
-        "moments": np.empty((rounded, 11), dtype=np.float32),
+        "moments": np.empty((rounded, 10), dtype=np.float32),
         "planes": np.empty((rounded, 17), dtype=np.float32),
         "links": np.empty(rounded // STRETCH, dtype=np.int32),
         "spare": spare,

@@ -59,10 +59,6 @@ class VoxelMap:
         """Return the number of stored points."""
         return int(self._voxels.counts[: self.num_voxels].sum())
 
-    def newest_settled(self, settled_scans: int) -> int:
-        """Last insertion that so many have followed; the first one needs none."""
-        return max(0, self.epoch - 1 - settled_scans)
-
     @property
     def nbytes(self) -> int:
         """Memory held by the map's arrays [bytes]."""
@@ -208,7 +204,7 @@ class VoxelMap:
     def _resize(self, capacity: int) -> None:
         """Move the voxels in use into arrays of another capacity; stored points stay."""
         resized = allocate(max(capacity, self.num_voxels), 0, self.config)
-        for name in ("keys", "counts", "cell_slots", "touched", "leaders", "starts"):
+        for name in ("keys", "counts", "cell_slots", "touched", "visits", "leaders", "starts"):
             in_use = getattr(self._voxels, name)[: self.num_voxels]
             getattr(resized, name)[: self.num_voxels] = in_use
         pool = {name: getattr(self._voxels, name) for name in POOL}

@@ -13,7 +13,7 @@ from svnicp.config import MapConfig
 from svnicp.kernels.voxel_arrays import EMPTY
 from svnicp.local_map import VoxelMap
 
-PER_VOXEL = ("keys", "counts", "cell_slots", "touched", "leaders")
+PER_VOXEL = ("keys", "counts", "cell_slots", "touched", "visits", "leaders")
 PER_POINT = ("offsets", "moments", "planes")
 """Arrays with a row per voxel, and with a row per stored point."""
 

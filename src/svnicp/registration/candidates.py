@@ -123,8 +123,7 @@ def pack(
         stds = config.noise.range_noise_m, config.noise.floor_m, config.noise.shared_tilt_rad
         rows, normal_cov = compiled.pack_planes(
             local_map.arrays, size, indices, origin, T_local, points, np.square(stds),
-            local_map.newest_settled(config.match.settled_scans),
-            NON_PLANAR[config.match.non_planar],
+            config.match.settled_scans, NON_PLANAR[config.match.non_planar],
         )  # fmt: skip
     return Candidates(points, rows, normal_cov, origin)
 
