@@ -334,12 +334,13 @@ def candidate_row(
 
 def facing_sums(
     T: Transform, points: Points, rows: Floats, normal_covs: Floats, residuals: Floats,
-    weights: Floats, axes: Floats, facing: float,
+    weights: Floats, axes: Floats, facing: float, vouched: Floats,
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """Information, its fake part and gradient of matched rows (n, 8), by matrix products.
 
-    With S = U diag(s) U' shrinking a normal in the body, s = a² / (a² + facing²), and
-    B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V and Σ w B S n r/V.
+    With S = U diag(s) U' shrinking a normal in the body, s = f + v (1 - f) of the vouched v (3,)
+    and f = a² / (a² + facing²), and B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V and
+    Σ w B S n r/V.
     """
     kept, fake, gradient = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
     for point, row, cov, residual, weight in zip(
@@ -347,7 +348,8 @@ def facing_sums(
     ):
         normal = T[:3, :3].T @ row[3:6]
         parts = (axes.T @ normal) ** 2
-        S = axes @ np.diag(parts / (parts + facing**2)) @ axes.T
+        faced = parts / (parts + facing**2)
+        S = axes @ np.diag(faced + vouched * (1.0 - faced)) @ axes.T
         B = np.vstack([S, hat(point) @ S])
         precision = weight * row[7]
         kept += precision * np.outer(B @ normal, B @ normal)

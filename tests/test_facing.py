@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import reference
 from svnicp.arrays import Floats
-from svnicp.kernels.facing import facing_sums, reliable_part, scan_axes
+from svnicp.kernels.facing import facing_sums, reliable_part, scan_axes, vouched_shares
 from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, so3_exp
 
@@ -45,14 +45,16 @@ def sums_of(points: Floats, rows: Floats, residuals: Floats) -> tuple[Floats, Fl
     return (A.T * precision) @ residuals, (A.T * precision) @ A
 
 
-def reliable(case: tuple[Floats, Floats, Floats], facing: float) -> tuple[Floats, Floats, Floats]:
+def reliable(
+    case: tuple[Floats, Floats, Floats], facing: float, vouching: float = 0.0
+) -> tuple[Floats, Floats, Floats]:
     """Plain gradient, reliable gradient (6,), and reliable information (6, 6) of a case."""
     points, rows, residuals = case
     gradient, hessian = sums_of(*case)
     seen, pull = reliable_part(
         np.eye(4), points.astype(np.float32), rows.astype(np.float32),
         np.broadcast_to(NO_COVARIANCE, (len(points), 1, 6)), np.zeros(len(points), dtype=np.int64),
-        residuals * np.sqrt(rows[:, 0, 7]), NO_WEIGHT, 1.0, hessian, facing,
+        residuals * np.sqrt(rows[:, 0, 7]), NO_WEIGHT, 1.0, hessian, facing, vouching,
     )  # fmt: skip
     return gradient, pull, seen.T @ hessian @ seen
 
@@ -68,13 +70,16 @@ def test_sums_agree_with_the_twin(facing: float, rng: np.random.Generator):
     upper = covs.reshape(30, 2, 9)[..., [0, 1, 2, 4, 5, 8]].astype(np.float32)
     rows = rng.uniform(1.0, 2.0, size=(30, 2, 8)).astype(np.float32)
     chosen, normalised = rng.integers(-1, 2, size=30), rng.normal(size=30)
-    got = facing_sums(T, points, rows, upper, chosen, normalised, GEMAN_MCCLURE, 3.0, axes, facing)
+    vouched = np.array([0.0, 0.3, 1.0])
+    got = facing_sums(
+        T, points, rows, upper, chosen, normalised, GEMAN_MCCLURE, 3.0, axes, facing, vouched
+    )
     used = np.flatnonzero(chosen >= 0)
     best = rows[used, chosen[used]].astype(np.float64)
     weights = (9.0 / (9.0 + normalised[used] ** 2)) ** 2
     expected = reference.facing_sums(
         T, points[used].astype(np.float64), best, covs[used, chosen[used]],
-        normalised[used] / np.sqrt(best[:, 7]), weights, axes, facing,
+        normalised[used] / np.sqrt(best[:, 7]), weights, axes, facing, vouched,
     )  # fmt: skip
     for ours, theirs in zip(got, expected, strict=True):
         assert_allclose(ours, theirs, rtol=0.0, atol=1e-6 * np.abs(theirs).max())
@@ -97,7 +102,7 @@ def test_faked_information_is_what_noisy_normals_add(rng: np.random.Generator):
     cov = np.tile(np.float32(sigma**2) * np.array([1, 0, 0, 1, 0, 1], np.float32), (20, 1, 1))
     _, fake, _ = facing_sums(
         T, points, ones, cov, np.zeros(20, dtype=np.int64), np.ones(20), NO_WEIGHT, 1.0,
-        np.eye(3), 0.0,
+        np.eye(3), 0.0, np.zeros(3),
     )  # fmt: skip
     # 4000 draws and their mirror images, sums of 20 squares: half a percent of the largest entry.
     assert_allclose(fake, added, rtol=0.0, atol=0.02 * np.abs(fake).max())
@@ -146,3 +151,38 @@ def test_other_axes_are_left_alone(rng: np.random.Generator):
     ratio = np.diag(np.linalg.inv(hessian)) / np.diag(np.linalg.inv(left))
     assert np.all(ratio > 0.95)
     assert np.all(ratio <= 1.0 + 1e-6)
+
+
+def test_nobody_vouches_in_a_bare_corridor(rng: np.random.Generator):
+    """Where no surface faces the axis, walls that are tilted a little tell nothing about it."""
+    case = corridor(rng, 0.01, 0.0)
+    _, pull, left = reliable(case, 0.3, vouching=5.0)
+    gradient, _ = sums_of(*case)
+    assert np.linalg.inv(left)[0, 0] > 0.2**2
+    assert abs(pull[0]) < 0.01 * abs(gradient[0])
+
+
+def test_facing_surfaces_vouch_for_the_others(rng: np.random.Generator):
+    """Where most that is known along every axis comes from surfaces facing it, all of it stays."""
+    case = corridor(rng, 0.1, 0.3)
+    gradient, hessian = sums_of(*case)
+    _, _, strict = reliable(case, 0.3)
+    _, pull, vouched = reliable(case, 0.3, vouching=5.0)
+    assert_allclose(vouched, hessian, rtol=0.0, atol=1e-4 * hessian.max())
+    assert_allclose(pull, gradient, rtol=0.0, atol=1e-4 * np.abs(gradient).max())
+    assert strict[0, 0] < 0.95 * hessian[0, 0]
+
+
+def test_vouching_is_the_share_that_faces(rng: np.random.Generator):
+    """Of what does not face an axis counts a multiple of the share of information that does."""
+    points, rows, residuals = corridor(rng, 0.1, 0.02)
+    normalised = residuals * np.sqrt(rows[:, 0, 7])
+    got = vouched_shares(
+        np.eye(4), rows.astype(np.float32), np.zeros(len(points), dtype=np.int64), normalised,
+        NO_WEIGHT, 1.0, np.eye(3), 0.3, 1.2,
+    )  # fmt: skip
+    squares = rows[:, 0, 3:6] ** 2
+    faced = squares / (squares + 0.3**2)
+    share = np.sum(faced**2 * squares, axis=0) / np.sum(squares, axis=0)
+    assert_allclose(got, np.minimum(1.2 * share, 1.0), rtol=1e-5)
+    assert 0.1 < got[0] < 1.0

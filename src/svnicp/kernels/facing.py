@@ -24,17 +24,20 @@ TRACE = 1e-9
 
 @njit()
 def reliable_part(
-    T, points, rows, normal_cov, chosen, normalised, kind, width, hessian, facing
+    T, points, rows, normal_cov, chosen, normalised, kind, width, hessian, facing, vouching
 ):  # fmt: skip
     """``seen`` (6, 6) and the gradient (6,) of the information that can be relied on.
 
     ``hessian`` (6, 6) is the plain information; a normal's component along an axis counts from
-    about ``facing`` on. ``chosen`` (N,) is the matched candidate or -1, ``normalised`` (N,) its
-    residual over its standard deviation.
+    about ``facing`` on, smaller ones as far as those vouch for them. ``chosen`` (N,) is the matched
+    candidate or -1, ``normalised`` (N,) its residual over its standard deviation.
     """
     axes = scan_axes(hessian)
+    vouched = np.zeros(3)
+    if vouching > 0.0:
+        vouched = vouched_shares(T, rows, chosen, normalised, kind, width, axes, facing, vouching)
     kept, fake, gradient = facing_sums(
-        T, points, rows, normal_cov, chosen, normalised, kind, width, axes, facing
+        T, points, rows, normal_cov, chosen, normalised, kind, width, axes, facing, vouched
     )
     for i in range(6):
         for j in range(6):
@@ -68,10 +71,33 @@ def scan_axes(hessian):
 
 
 @njit()
-def facing_sums(T, points, rows, normal_cov, chosen, normalised, kind, width, axes, facing):
+def vouched_shares(T, rows, chosen, normalised, kind, width, axes, facing, vouching):
+    """How much (3,) of what does not face each axis counts because of what does."""
+    from_target = product(np.ascontiguousarray(axes.T), np.ascontiguousarray(T[:3, :3].T))
+    faced, whole = np.zeros(3), np.full(3, 1e-30)
+    for index in range(len(chosen)):
+        m = chosen[index]
+        if m < 0:
+            continue
+        square = normalised[index] * normalised[index]
+        precision = robust_weight(kind, square, width) * rows[index, m, 7]
+        nx, ny, nz = rows[index, m, 3], rows[index, m, 4], rows[index, m, 5]
+        for i in range(3):
+            a = from_target[i, 0] * nx + from_target[i, 1] * ny + from_target[i, 2] * nz
+            information, share = precision * a * a, _share(a, facing, 0.0)
+            whole[i] += information
+            faced[i] += share * share * information
+    return np.minimum(vouching * faced / whole, 1.0)
+
+
+@njit()
+def facing_sums(
+    T, points, rows, normal_cov, chosen, normalised, kind, width, axes, facing, vouched
+):  # fmt: skip
     """Information (6, 6), what noise in normals fakes of it (6, 6), and gradient (6,).
 
-    A component a of a normal counts as s a, with s = a² / (a² + facing²).
+    A component a of a normal counts as s a, with s = f + v (1 - f), f = a² / (a² + facing²) and
+    ``vouched`` v (3,) of its axis.
     """
     sums, block = np.zeros(48), np.empty((16, BLOCK))
     from_target = product(np.ascontiguousarray(axes.T), np.ascontiguousarray(T[:3, :3].T))
@@ -89,14 +115,14 @@ def facing_sums(T, points, rows, normal_cov, chosen, normalised, kind, width, ax
             block[12, used], block[13, used] = rows[index, m, 7], normalised[index]
             block[14, used] = np.sqrt(rows[index, m, 7])
             used += 1
-        _face(block, np.int64(used), from_target, axes, kind, width, facing)
+        _face(block, np.int64(used), from_target, axes, kind, width, facing, vouched)
         _add_information(block, np.int64(used), sums)
         _add_noise(block, np.int64(used), sums)
     return _in_body(sums, axes)
 
 
 @njit()
-def _face(block, used, from_target, axes, kind, width, facing):
+def _face(block, used, from_target, axes, kind, width, facing, vouched):
     """Turn a block of matches into the axes of the scan, and shrink what they do not face.
 
     In come normal (3), point (3), covariance of the normal (6), precision, normalised residual and
@@ -110,11 +136,12 @@ def _face(block, used, from_target, axes, kind, width, facing):
     f00, f01, f02 = from_target[0, 0], from_target[0, 1], from_target[0, 2]
     f10, f11, f12 = from_target[1, 0], from_target[1, 1], from_target[1, 2]
     f20, f21, f22 = from_target[2, 0], from_target[2, 1], from_target[2, 2]
+    v0, v1, v2 = vouched[0], vouched[1], vouched[2]
     for n in range(used):
         a0 = f00 * b0[n] + f01 * b1[n] + f02 * b2[n]
         a1 = f10 * b0[n] + f11 * b1[n] + f12 * b2[n]
         a2 = f20 * b0[n] + f21 * b1[n] + f22 * b2[n]
-        s0, s1, s2 = _share(a0, facing), _share(a1, facing), _share(a2, facing)
+        s0, s1, s2 = _share(a0, facing, v0), _share(a1, facing, v1), _share(a2, facing, v2)
         b0[n], b1[n], b2[n] = s0 * a0, s1 * a1, s2 * a2
         p0, p1, p2 = b3[n], b4[n], b5[n]
         b3[n] = axes[0, 0] * p0 + axes[1, 0] * p1 + axes[2, 0] * p2
@@ -138,9 +165,10 @@ def _face(block, used, from_target, axes, kind, width, facing):
 
 
 @njit(inlined=True)
-def _share(component, facing):
+def _share(component, facing, vouched):
     """How much of a component of a normal counts."""
-    return component * component / (component * component + facing * facing + 1e-30)
+    share = component * component / (component * component + facing * facing + 1e-30)
+    return share + vouched * (1.0 - share)
 
 
 @njit(inlined=True)

@@ -101,6 +101,7 @@ def newton_step(
         reliable = reliable_part(
             T_local, candidates.points, candidates.rows, candidates.normal_cov, chosen, normalised,
             kind, width * scale, hessian, config.noise.facing,
+            config.noise.vouching,
         )  # fmt: skip
     factors = efficiency(config.noise, len(matched))
     prior = prior_seen_from(aim.guess, aim.precision, T)
