@@ -4,7 +4,7 @@
 import numpy as np
 
 from svnicp.config import Config
-from svnicp.odometry.map_views import MapViews
+from svnicp.odometry.map_views import KNOWN_VIEWS, MapViews
 from svnicp.odometry.measurement import MOST_TILT_CARRIED_RAD, MOST_TILT_RAD, matching, shared_tilt
 
 
@@ -19,13 +19,23 @@ def test_standing_still_is_one_view():
     assert views.count == 5
 
 
+def test_a_map_is_known_after_some_views():
+    """Only a map that was seen from many places may stand against an IMU."""
+    views = MapViews()
+    for metres in range(KNOWN_VIEWS):
+        assert not views.are_many
+        views.add(np.array([float(metres), 0.0, 0.0]), 0.25)
+    assert views.are_many
+
+
 def test_an_imu_decides_what_normals_are_trusted_with():
-    """Small components of normals count where an IMU carries the prediction, and only there."""
+    """With an IMU surfaces must face the way, or be vouched for; without one all are needed."""
     config = Config.preset("default")
     alone, carried = (matching(config, 20, carried=carried) for carried in (False, True))
-    assert alone.noise.facing == config.noise.facing > 0.0
-    assert carried.noise.facing == config.odometry.facing_with_imu == 0.0
-    assert alone.match.settled_scans == carried.match.settled_scans > config.match.settled_scans
+    assert 0.0 < alone.noise.facing == config.noise.facing < carried.noise.facing
+    assert carried.noise.facing == config.odometry.facing_with_imu
+    assert carried.noise.vouching == config.odometry.vouching_with_imu > alone.noise.vouching == 0.0
+    assert config.match.settled_scans < alone.match.settled_scans < carried.match.settled_scans
 
 
 def test_a_map_from_one_place_may_be_tilted_most():

@@ -142,12 +142,19 @@ class OdometryConfig:
     """Tilt that all normals of an old map may share; of a map that was seen from a few places only
     more, like its trust: where nothing but such tilts shows the place along a corridor, it is not
     known [rad]."""
-    facing_with_imu: float = 0.0
-    """``noise.facing`` of a scan whose prediction an IMU carries: there small components of normals
-    do more good than harm."""
-    settled_scans: int = 5
-    """What came into the map so many scans ago counts, unless it was there from the beginning:
-    what moves is gone by then."""
+    facing_with_imu: float = 0.3
+    """``noise.facing`` of a scan whose prediction an IMU carries: it can wait for surfaces that
+    face the way."""
+    vouching_with_imu: float = 5.0
+    """``noise.vouching`` of such a scan."""
+    persistent_scans: int = 10
+    """With an IMU and ``noise="adaptive"``, what a scan says counts as far as the last scans, so
+    many in all, said it as well: what one scan alone sees is a false match. 1: each by itself."""
+    settled_scans: int = 3
+    """A part of the map counts when so many scans have hit it, unless it was there from the
+    beginning: what moves is gone by then."""
+    settled_scans_with_imu: int = 5
+    """The same where an IMU carries the prediction, which can wait a little longer."""
     lost_s: float = 1.0
     """After this long without a scan that can be believed, a new map is begun [s]."""
     auto_voxel: bool = True
@@ -175,9 +182,10 @@ class OdometryConfig:
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
             "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
+            "vouching_with_imu", "settled_scans_with_imu",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)
-        require(
-            self.smoothed_scans >= 1, "odometry.smoothed_scans", "at least 1", self.smoothed_scans
-        )
+        for name in ("smoothed_scans", "persistent_scans"):
+            value = getattr(self, name)
+            require(value >= 1, f"odometry.{name}", "at least 1", value)

@@ -8,11 +8,19 @@ wrong match from wrong readings.
 
 import numpy as np
 
+from svnicp.arrays import Points, Transform
 from svnicp.config import OdometryConfig
+from svnicp.kernels.voxel_arrays import EMPTY
+from svnicp.lie import transform_points
+from svnicp.local_map import VoxelMap
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.motion import PoseMeasurement
 
+HERE = 0.5
+"""A scan lies in a map when this share of its points has a map point in reach."""
+LOOKED_AT = 1000
+"""About so many points of a scan are looked at for that."""
 TURNED_SIGMA = 4.0
 """A rotation this many standard deviations from the prediction contradicts it."""
 
@@ -40,3 +48,10 @@ def turned_otherwise(
     total += np.eye(3) * config.gate_floor_rad**2
     turned = measurement.innovation[3:]
     return float(turned @ np.linalg.solve(total, turned)) > TURNED_SIGMA**2
+
+
+def lies_in(local_map: VoxelMap, points: Points, T_world_body: Transform, reach_m: float) -> bool:
+    """Whether a scan (n, 3) at this pose lies where the map is, surfaces or not."""
+    some = points[:: 1 + len(points) // LOOKED_AT]
+    found = local_map.nearest(transform_points(T_world_body, some), 1, reach_m).indices[:, 0]
+    return float((found != EMPTY).mean()) > HERE

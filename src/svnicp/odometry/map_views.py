@@ -10,6 +10,9 @@ import numpy as np
 
 from svnicp.arrays import Floats
 
+KNOWN_VIEWS = 10
+"""A map that was seen from so many places may contradict an IMU."""
+
 
 class MapViews:
     """Counts the places, each so far from the one before that rings hit other surfaces."""
@@ -17,6 +20,11 @@ class MapViews:
     def __init__(self) -> None:
         self.count = 0
         self._place: Floats | None = None
+
+    @property
+    def are_many(self) -> bool:
+        """Whether a scan that fits may stand against an IMU that contradicts it."""
+        return self.count >= KNOWN_VIEWS
 
     def add(self, place: Floats, apart_m: float) -> None:
         """Take note of a scan from this place (3,), a view of its own if it is far enough."""

@@ -17,6 +17,7 @@ from svnicp.arrays import Covariance, Floats
 from svnicp.config import Config, OdometryConfig
 from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.motion import PoseMeasurement, Prediction
+from svnicp.odometry.persistence import Persistence
 from svnicp.registration import RegistrationResult
 
 SILENT = 100.0
@@ -31,9 +32,11 @@ MOST_TILT_CARRIED_RAD = 0.2
 class MeasurementNoise:
     """How sure a scan is taken to be: adaptive, fixed or smoothed."""
 
-    def __init__(self, config: OdometryConfig, *, prior_used: bool) -> None:
+    def __init__(self, config: OdometryConfig, *, prior_used: bool, carried: bool) -> None:
         self._config = config
         self._prior_used = prior_used
+        self._persistence = Persistence(config.persistent_scans)
+        self._asks_others = carried and config.noise == "adaptive" and config.persistent_scans > 1
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
 
     def measure(
@@ -50,6 +53,10 @@ class MeasurementNoise:
         if self._config.noise == "smoothed":
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
+        if self._asks_others:
+            alone = self._persistence.confirmed(
+                alone, prediction.covariance, prediction.T_world_body
+            )
         alone = self._tempered(alone)
         slant = self._slant(result.covariance)
         noise = alone * youth(self._config, map_age) + prediction.scan_noise + slant
@@ -81,15 +88,17 @@ def youth(config: OdometryConfig, map_age: int) -> float:
 def matching(config: Config, num_views: int, *, carried: bool) -> Config:
     """Configuration with which a scan is matched with a map seen from this many places.
 
-    ``carried`` by an IMU, a body can wait for a map that tells more than false normals do.
+    ``carried`` by an IMU, a body can wait for a map that tells more than false normals do, and for
+    surfaces that face the way.
     """
-    tilt = shared_tilt(config.odometry, num_views, carried=carried)
-    facing = config.odometry.facing_with_imu if carried else config.noise.facing
-    return replace(
-        config,
-        noise=replace(config.noise, shared_tilt_rad=tilt, facing=facing),
-        match=replace(config.match, settled_scans=config.odometry.settled_scans),
-    )
+    odometry = config.odometry
+    noise = replace(config.noise, shared_tilt_rad=shared_tilt(odometry, num_views, carried=carried))
+    if carried:
+        facing, vouching = odometry.facing_with_imu, odometry.vouching_with_imu
+        noise = replace(noise, facing=facing, vouching=vouching)
+    settled = odometry.settled_scans_with_imu if carried else odometry.settled_scans
+    match = replace(config.match, settled_scans=settled)
+    return replace(config, noise=noise, match=match)
 
 
 def shared_tilt(config: OdometryConfig, num_views: int, *, carried: bool) -> float:

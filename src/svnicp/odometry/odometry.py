@@ -18,7 +18,7 @@ from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
 from svnicp.kernels.deskew import moved
 from svnicp.local_map import VoxelMap
-from svnicp.odometry.belief import is_believable, turned_otherwise
+from svnicp.odometry.belief import is_believable, lies_in, turned_otherwise
 from svnicp.odometry.clock import Clock
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
@@ -84,7 +84,9 @@ class Odometry:
         else:
             self.motion = InertialMotion(self.config.inertial, self.config.motion, noise)
         self.local_map = VoxelMap(self.config.map)
-        self.noise = MeasurementNoise(self.config.odometry, prior_used=self.config.prior.use)
+        self.noise = MeasurementNoise(
+            self.config.odometry, prior_used=self.config.prior.use, carried=noise is not None
+        )
         self.views = MapViews()
         self.drift = MapDrift(self.config.drift)
         self.num_scans = 0
@@ -145,6 +147,8 @@ class Odometry:
         result = self._register(points, prediction)
         clock.lap("register")
         outcome = self._fuse(result, prediction)
+        if outcome.fate is Fate.UNMATCHED and self._sees_no_surface(points.points):
+            outcome = outcome._replace(fate=Fate.BLIND)
         if not outcome.fate.mapped:
             points, outcome = self._second_opinion(scan, points, outcome)
         clock.lap("correct")
@@ -157,7 +161,7 @@ class Odometry:
             )
             self._first_scan = scan if begins else None
         self._contradicted = not outcome.fate.mapped and (
-            self._contradicted or outcome.fate is Fate.REFUSED
+            self._contradicted or (outcome.contradicts and self._is_witness(outcome))
         )
         clock.lap("map")
         self.num_scans += 1
@@ -248,7 +252,7 @@ class Odometry:
         locked = outcome.fate is Fate.REFUSED and not turned_otherwise(
             outcome.measurement, self.motion, self.config.odometry
         )
-        asked = outcome.result is not None and not locked
+        asked = outcome.result is not None and not locked and self._is_witness(outcome)
         prediction = self.motion.without_readings(scan) if asked else None
         if prediction is None:
             return points, outcome._replace(fate=self._or_new_map(outcome.fate))
@@ -258,6 +262,22 @@ class Odometry:
             return again, second._replace(fate=Fate.AGAINST_IMU)
         self.motion.with_readings()
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
+
+    def _is_witness(self, outcome: Outcome) -> bool:
+        """Whether a scan may contradict an IMU: much of it is matched, or the map is well known."""
+        matched = outcome.result.num_matches if outcome.result is not None else 0
+        return self.views.are_many or 2 * matched >= self.config.source.max_points
+
+    def _sees_no_surface(self, points: Points) -> bool:
+        """Whether an IMU carries a scan (n, 3) over a map that is there, but too thin for planes.
+
+        Sparse scans make surfaces together, or never: none of them can be matched before.
+        """
+        T_world_body, reach = self.motion.T_world_body, self.config.match.max_distance_m
+        place_var = np.linalg.eigvalsh(self.motion.pose_covariance[:3, :3])[-1]
+        if not self.has_imu or place_var > reach**2:
+            return False
+        return lies_in(self.local_map, points, T_world_body, reach)
 
     @property
     def _unseen_s(self) -> float:

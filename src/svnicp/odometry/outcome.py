@@ -26,6 +26,7 @@ class Fate(enum.Enum):
     OK = "matched"
     WEAK = "matched, but the scan hardly constrains some directions"
     AGAINST_IMU = "matched, but only without the IMU's readings, which contradict the scan"
+    BLIND = "the map shows no surface here yet: the pose is predicted, and the scan is mapped"
     EMPTY = "too few points: the pose is predicted"
     UNMATCHED = "too little of the scan is in the map: the pose is predicted"
     POOR_FIT = "residuals far larger than the sensor's noise: the pose is predicted"
@@ -40,7 +41,7 @@ class Fate(enum.Enum):
     @property
     def mapped(self) -> bool:
         """Whether the scan entered the map."""
-        return self.used or self in {Fate.FIRST, Fate.NEW_MAP}
+        return self.used or self in {Fate.FIRST, Fate.BLIND, Fate.NEW_MAP}
 
 
 class Outcome(NamedTuple):
@@ -52,6 +53,13 @@ class Outcome(NamedTuple):
     correction: Correction | None = None
     predicted_cov: Covariance = CERTAIN
     """(6, 6) of the prediction."""
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the scan was refused although it constrains every direction."""
+        if self.result is None or self.fate is not Fate.REFUSED:
+            return False
+        return not weak_alone(self.result)
 
 
 def judge(result: RegistrationResult) -> Fate:

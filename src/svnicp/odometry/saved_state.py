@@ -29,6 +29,7 @@ from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.odometry import Odometry
+from svnicp.odometry.persistence import Persistence
 from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
@@ -41,7 +42,7 @@ PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
-        MapViews, Wait,
+        MapViews, Persistence, Wait,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""
