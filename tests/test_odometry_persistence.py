@@ -29,6 +29,16 @@ def test_scans_that_agree_keep_their_covariance():
         assert_allclose(persistence.confirmed(SHARP, PREDICTED, HERE), SHARP, atol=1e-12)
 
 
+def test_scans_that_know_their_place_need_nobody():
+    """Sharper and sharper scans are each taken at their word while none of them is weak."""
+    persistence = Persistence(10)
+    for factor in (4.0, 2.0, 1.0):
+        scan = factor * SHARP
+        assert_allclose(persistence.confirmed(scan, PREDICTED, HERE), scan, atol=1e-15)
+    persistence.confirmed(blind(ALONG), PREDICTED, HERE)
+    assert persistence.confirmed(SHARP, PREDICTED, HERE)[0, 0] > 10.0 * SHARP[0, 0]
+
+
 def test_what_one_scan_sees_hardly_counts():
     """Nine blind scans outweigh the tenth, which says that it sees."""
     persistence = Persistence(10)

@@ -5,8 +5,10 @@ A door, an inlet or a wall ahead stays in sight for seconds. What one scan alone
 corridor is a false match, or something that moves. So the covariance of a scan is replaced by that
 of a scan that adds as much to the present prediction as the last scans would have added on average:
 mean over k of (Λ + I_k)⁻¹, with Λ the prediction's information and I_k that of scan k, and Λ taken
-out again. The mean of the covariances themselves would not do: directions that scans are blind for
-differ a little, and a blind scan's variance along its own drowns what others know across it.
+out again. Scans none of which is weak are each taken at their word.
+
+The mean of the covariances themselves would not do: directions that scans are blind for differ a
+little, and a blind scan's variance along its own drowns what others know across it.
 """
 
 from collections import deque
@@ -14,6 +16,7 @@ from collections import deque
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.odometry.outcome import STRONG
 
 LEAST_SHARE = 1e-6
 """Information over the prediction's, of directions about which scans say nothing."""
@@ -42,6 +45,8 @@ class Persistence:
         turn = np.kron(np.eye(2), T_world_body[:3, :3])
         root = turn @ np.linalg.cholesky(predicted)
         self._recent.append(turn @ np.linalg.inv(alone) @ turn.T)
+        if all(_knows_its_place(each) for each in self._recent):
+            return alone
         left: Floats = np.mean(
             [_left_of_one(root.T @ each @ root) for each in self._recent], axis=0
         )
@@ -49,6 +54,13 @@ class Persistence:
         variances = 1.0 / np.maximum(1.0 / shares - 1.0, LEAST_SHARE)
         half = turn.T @ root @ axes
         return (half * variances) @ half.T
+
+
+def _knows_its_place(information: Floats) -> bool:
+    """Whether information (6, 6) leaves no direction weak."""
+    covariance = np.linalg.inv(information)
+    place, turn = np.linalg.eigvalsh(covariance[:3, :3]), np.linalg.eigvalsh(covariance[3:, 3:])
+    return bool(place[-1] < STRONG["translation"] ** 2 and turn[-1] < STRONG["rotation"] ** 2)
 
 
 def _left_of_one(information: Floats) -> Floats:
