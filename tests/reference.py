@@ -129,7 +129,7 @@ def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: b
         variances[1] / (4.0 * residual_var),
         config.max_normal_std_rad**2 * values[1] / along_width,
         off_curve / config.min_width_m**2,
-        own_share_of_width_squared(width, length, counts) / 0.05,
+        own_share_of_width_squared(width, length, counts) / 0.25,
     ])  # fmt: skip
     # A round patch has no axes of its own: rounding turns them, and the bending with them.
     round_patch = values[1] > 0.9 * values[2]

@@ -7,7 +7,13 @@ from numpy.testing import assert_allclose
 
 import reference
 from svnicp.arrays import Floats
-from svnicp.kernels.facing import facing_sums, reliable_part, scan_axes, vouched_shares
+from svnicp.kernels.facing import (
+    WITNESSES,
+    facing_sums,
+    reliable_part,
+    scan_axes,
+    vouched_shares,
+)
 from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, so3_exp
 
@@ -163,26 +169,42 @@ def test_nobody_vouches_in_a_bare_corridor(rng: np.random.Generator):
 
 
 def test_facing_surfaces_vouch_for_the_others(rng: np.random.Generator):
-    """Where most that is known along every axis comes from surfaces facing it, all of it stays."""
+    """Where most that is known along every axis comes from surfaces facing it, nearly all stays."""
     case = corridor(rng, 0.1, 0.3)
     gradient, hessian = sums_of(*case)
     _, _, strict = reliable(case, 0.3)
     _, pull, vouched = reliable(case, 0.3, vouching=5.0)
-    assert_allclose(vouched, hessian, rtol=0.0, atol=1e-4 * hessian.max())
-    assert_allclose(pull, gradient, rtol=0.0, atol=1e-4 * np.abs(gradient).max())
-    assert strict[0, 0] < 0.95 * hessian[0, 0]
+    # Of about 500 that face each axis, the part 20 / 520 of what they vouch for is missing, twice.
+    assert_allclose(vouched, hessian, rtol=0.0, atol=0.01 * hessian.max())
+    assert_allclose(pull, gradient, rtol=0.0, atol=0.08 * np.abs(gradient).max())
+    assert strict[0, 0] < 0.95 * hessian[0, 0] < vouched[0, 0]
+
+
+def shares(case: tuple[Floats, Floats, Floats], vouching: float) -> Floats:
+    """What is vouched for (3,) along the axes of a case."""
+    points, rows, residuals = case
+    return vouched_shares(
+        np.eye(4), rows.astype(np.float32), np.zeros(len(points), dtype=np.int64),
+        residuals * np.sqrt(rows[:, 0, 7]), NO_WEIGHT, 1.0, np.eye(3), 0.3, vouching,
+    )  # fmt: skip
 
 
 def test_vouching_is_the_share_that_faces(rng: np.random.Generator):
     """Of what does not face an axis counts a multiple of the share of information that does."""
-    points, rows, residuals = corridor(rng, 0.1, 0.02)
-    normalised = residuals * np.sqrt(rows[:, 0, 7])
-    got = vouched_shares(
-        np.eye(4), rows.astype(np.float32), np.zeros(len(points), dtype=np.int64), normalised,
-        NO_WEIGHT, 1.0, np.eye(3), 0.3, 1.2,
-    )  # fmt: skip
-    squares = rows[:, 0, 3:6] ** 2
-    faced = squares / (squares + 0.3**2)
-    share = np.sum(faced**2 * squares, axis=0) / np.sum(squares, axis=0)
-    assert_allclose(got, np.minimum(1.2 * share, 1.0), rtol=1e-5)
-    assert 0.1 < got[0] < 1.0
+    case = corridor(rng, 0.1, 0.02)
+    squares = case[1][:, 0, 3:6] ** 2
+    faced = (squares / (squares + 0.3**2)) ** 2 * squares
+    share = np.sum(faced, axis=0) / np.sum(squares, axis=0)
+    witnesses = np.sum(faced, axis=0) ** 2 / np.sum(faced**2, axis=0)
+    expected = np.minimum(1.2 * share, 1.0) * witnesses / (witnesses + WITNESSES)
+    assert_allclose(shares(case, 1.2), expected, rtol=1e-5)
+    assert 0.1 < expected[0] < 1.0
+
+
+def test_one_plane_is_no_witness(rng: np.random.Generator):
+    """One that faces an axis on which nothing else is seen has all the weight, and little say."""
+    points, rows, residuals = corridor(rng, 0.001, 0.0)
+    rows[0, 0, 3:6] = [1.0, 0.0, 0.0]
+    assert shares((points, rows, residuals), 5.0)[0] < 0.05
+    rows[:100, 0, 3:6] = [1.0, 0.0, 0.0]
+    assert shares((points, rows, residuals), 5.0)[0] > 0.8

@@ -62,9 +62,10 @@ def test_nothing_is_found_in_nothing(rng: np.random.Generator):
     assert first_motion(far, local_map, np.eye(4), 0.1, CONFIG) is None
 
 
-def ending(x: float, misfit: float) -> Ending:
+def ending(x: float, misfit: float, cost: float = 0.0) -> Ending:
     """An ending this far along x."""
-    return Ending(PoseGaussian(se3_exp(np.array([x, 0, 0, 0, 0, 0])), np.eye(6)), misfit)
+    pose = PoseGaussian(se3_exp(np.array([x, 0, 0, 0, 0, 0])), np.eye(6))
+    return Ending(pose, misfit, cost=cost)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +74,15 @@ def ending(x: float, misfit: float) -> Ending:
         ([(0.0, 1.0), (1.0, 0.5), (1.01, 0.5), (1.02, 0.5)], 1.0),
         ([(0.0, 1.0), (1.0, 0.5), (2.0, 0.4), (3.0, 0.3)], 0.0),
         ([(0.0, 1.0), (1.0, 0.99), (1.0, 0.99), (1.0, 0.99)], 0.0),
+        ([(0.0, 1.0, 0.2), (1.0, 0.5, 0.1), (1.0, 0.5, 0.1), (1.0, 0.5, 0.1)], 1.0),
+        ([(0.0, 1.0, 0.1), (1.0, 0.5, 0.2), (1.0, 0.5, 0.2), (1.0, 0.5, 0.2)], 0.0),
+        ([(0.0, 1.0), (0.04, 0.7), (0.04, 0.7), (0.04, 0.7)], 0.0),
         ([(0.4, 1.0)], 0.4),
     ],
-    ids=["agreed", "lonely", "tie", "only"],
+    ids=["agreed", "lonely", "tie", "cheap", "dear", "next to rest", "only"],
 )
 def test_the_better_place_that_several_starts_agree_on(endings: list, x: float):
-    """One lucky fit is not believed, and rest wins a tie."""
+    """One lucky fit is not believed, nor one that explains few points well; rest wins a tie."""
     chosen = choose([ending(*one) for one in endings], np.eye(4))
     assert chosen is not None
     assert chosen.T_world_body[0, 3] == pytest.approx(x, abs=1e-9)

@@ -311,6 +311,19 @@ def test_two_rings_are_no_plane(rng: np.random.Generator):
     assert fitted(PLACE + np.concatenate(rings) + noise, PLACE).planar
 
 
+def test_two_bands_on_both_sides_of_an_edge_are_no_plane(rng: np.random.Generator):
+    """Rings that bob a little are bands; two of them still say nothing of the edge between."""
+    found = np.zeros((20, 2), dtype=bool)
+    for draw in found:
+        x, bob = rng.uniform(-0.25, 0.25, size=1200), 0.012 * rng.normal(size=1200)
+        y = np.repeat([-0.08, 0.08, 0.0], 400) + bob
+        flat = np.column_stack([x, y, np.zeros_like(x)]) + 0.003 * rng.normal(size=(1200, 3))
+        draw[:] = fitted(PLACE + flat[:800], PLACE).planar, fitted(PLACE + flat, PLACE).planar
+    two_bands, three_bands = found.sum(axis=0)
+    assert two_bands <= 6
+    assert three_bands >= 19
+
+
 def pipe_patch(rng: np.random.Generator, widening: float) -> Points:
     """Five rings on a pipe of 1 m that lies along x, each wider than the last."""
     along = 0.08 * np.arange(-2, 3)[:, None]

@@ -12,7 +12,7 @@ from svnicp.studies.halves import OURS, HalfDataset, differences
 from svnicp.studies.split_half import judged_methods
 from svnicp.studies.watched import watched_run
 
-SCANS, WARM_UP = 40, 15
+SCANS, WARM_UP = 80, 15
 """Scans that are looked at, and those before which the map is young and trusted less on purpose."""
 
 

@@ -68,7 +68,7 @@ class InertialConfig:
     """Standard deviation of the length of gravity [m/s^2]."""
     start_s: float = 0.5
     """Seconds of rest from which gravity and the gyroscope's bias are averaged [s]."""
-    max_start_s: float = 2.0
+    max_start_s: float = 1.2
     """After this long without rest the filter starts in motion: scans tell the velocity [s]."""
     rest_rate_rad_s: float = 0.01
     """At rest short means of the angular rate vary less than this, noise apart [rad/s]."""
@@ -147,7 +147,10 @@ class OdometryConfig:
     face the way."""
     vouching_with_imu: float = 5.0
     """``noise.vouching`` of such a scan."""
-    persistent_scans: int = 10
+    trusting_start_s: float = 4.0
+    """After a start in motion, and with an IMU, all that scans hint at counts for so long: neither
+    ``facing_with_imu`` nor ``settled_scans_with_imu`` hold yet [s]."""
+    persistent_scans: int = 15
     """With an IMU and ``noise="adaptive"``, what a scan says counts as far as the last scans, so
     many in all, said it as well: what one scan alone sees is a false match. 1: each by itself."""
     settled_scans: int = 3
@@ -182,7 +185,7 @@ class OdometryConfig:
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
             "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
-            "vouching_with_imu", "settled_scans_with_imu",
+            "vouching_with_imu", "settled_scans_with_imu", "trusting_start_s",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

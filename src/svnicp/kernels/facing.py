@@ -18,6 +18,8 @@ from svnicp.kernels.small import (
     transposed_product,
 )
 
+WITNESSES = 20.0
+"""As many surface points as face an axis vouch for half of what does not."""
 TRACE = 1e-9
 """Share of the plain information that is left everywhere, so that nothing is singular."""
 
@@ -72,9 +74,12 @@ def scan_axes(hessian):
 
 @njit()
 def vouched_shares(T, rows, chosen, normalised, kind, width, axes, facing, vouching):
-    """How much (3,) of what does not face each axis counts because of what does."""
+    """How much (3,) of what does not face each axis counts because of what does.
+
+    A few points that face it are no witnesses, however much they weigh: they may be a false plane.
+    """
     from_target = product(np.ascontiguousarray(axes.T), np.ascontiguousarray(T[:3, :3].T))
-    faced, whole = np.zeros(3), np.full(3, 1e-30)
+    faced, whole, squares = np.zeros(3), np.full(3, 1e-30), np.full(3, 1e-30)
     for index in range(len(chosen)):
         m = chosen[index]
         if m < 0:
@@ -87,7 +92,9 @@ def vouched_shares(T, rows, chosen, normalised, kind, width, axes, facing, vouch
             information, share = precision * a * a, _share(a, facing, 0.0)
             whole[i] += information
             faced[i] += share * share * information
-    return np.minimum(vouching * faced / whole, 1.0)
+            squares[i] += (share * share * information) ** 2
+    witnesses = faced * faced / squares
+    return np.minimum(vouching * faced / whole, 1.0) * witnesses / (witnesses + WITNESSES)
 
 
 @njit()

@@ -42,8 +42,9 @@ STATE, OWN_COUNT, NORMAL, CENTROID, NORMAL_COV, HEIGHT_VAR, RESIDUAL_VAR, EPOCH 
 )  # fmt: skip
 """Fields of a plane record; NORMAL_COV is xx xy xz yy yz zz, CENTROID relative to the voxel."""
 
-TOLD = 0.05
-"""Share of bending along the width that must be told from a slope."""
+TOLD = 0.25
+"""Share of bending along the width that must be told from a slope: three lines show a third, two
+nothing. Two rings, one below and one above an edge, would be a plane that is not there."""
 FITS = 64
 """Fits that a thread does at once, with the same scratch memory."""
 

@@ -181,8 +181,12 @@ class ConstantVelocity:
         """Where the body is at a scan if it had no velocity at the last one: still there."""
         return self.T_world_body
 
-    def begin_moving(self, first: Scan, second: Scan, found: PoseGaussian) -> PoseTrack | None:
+    def begin_moving(
+        self, first: Scan, second: Scan, found: PoseGaussian | None
+    ) -> PoseTrack | None:
         """Start anew at the first scan, moving so that the second is where it was found."""
+        if found is None:
+            return None
         seconds = (second.mean_ns - first.mean_ns) * 1e-9
         twist = se3_log(found.T_world_body) / seconds
         self.__init__(self._config)

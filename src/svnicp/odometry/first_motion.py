@@ -3,7 +3,7 @@
 
 A start at speed is out of reach of one registration, and rings on the road match best where they
 were: at rest. So the search starts at many velocities. Starts that end at the same pose agree on
-it; the pose that explains the scan best wins, and rest wins a tie.
+it; the pose that explains the scan best wins, and rest, or what is next to it, wins a tie.
 """
 
 import numpy as np
@@ -19,13 +19,15 @@ DIRECTIONS = 8
 """Directions in the world's horizontal plane in which each speed is tried."""
 START_SPEED_STD_M_S = 3.0
 """How far around each start one registration searches [m/s]."""
+CLIMB_STD_M_S = 0.5
+"""The same up and down, where bodies are slow and rings show little [m/s]."""
 SAME_PLACE_M = 0.05
 AGREEING_STARTS = 3
 """So many starts must end at the same place, unless it is rest."""
 WHOLE = 0.995
 """Where rest finds this share of the scan in the map, nothing else is tried."""
 CLEARLY_BETTER = 0.98
-"""A motion must explain the scan this much better than rest does."""
+"""A motion must explain the scan this much better than rest does, at no higher cost of a point."""
 
 
 def first_motion(
@@ -50,6 +52,7 @@ def first_motion(
         return None
     search = Search(points, local_map, config)
     stds = np.repeat([START_SPEED_STD_M_S, config.motion.first_rate_rad_s], 3) * seconds
+    stds[2] = CLIMB_STD_M_S * seconds
     endings: list[Ending] = []
     for velocity in _velocities():
         guess = T_at_rest.copy()
@@ -71,7 +74,7 @@ def _velocities() -> list[Points]:
 
 
 def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
-    """The ending with the least misfit among those that several starts agree on, or rest."""
+    """The ending with the least misfit among those that several starts agree on, or the slowest."""
     if not endings:
         return None
     places = np.array([ending.pose.T_world_body[:3, 3] for ending in endings])
@@ -81,6 +84,7 @@ def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
     slowest = int(np.argmin(np.linalg.norm(places - T_at_rest[:3, 3], axis=1)))
     at_rest = apart[slowest] < SAME_PLACE_M
     best = int(np.argmin(np.where(agreed | at_rest, misfits, np.inf)))
-    if misfits[best] > CLEARLY_BETTER * misfits[at_rest].min():
-        best = int(np.argmin(np.where(at_rest, misfits, np.inf)))
+    moves = misfits[best] < CLEARLY_BETTER * misfits[at_rest].min()
+    if not moves or endings[best].cost > endings[slowest].cost:
+        best = slowest
     return endings[best].pose

@@ -19,7 +19,7 @@ from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.eskf import Correction
 from svnicp.inertial.start import CERTAIN, at_rest
 from svnicp.lie import make_transform, so3_log
-from svnicp.odometry.inertial_start import first_state, seen_velocity
+from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_state, first_velocity
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack, track_from
@@ -41,6 +41,7 @@ class InertialMotion:
         self.started_at_rest = True
         self._start_ns = 0
         self._start_over = False
+        self._unseen_m_s = UNSEEN_SPEED_M_S
         self._velocity_step = 0.0
         self._config, self._motion = config, motion
         self._noise = noise.scaled(config.noise_factor)
@@ -95,18 +96,28 @@ class InertialMotion:
         track = self.eskf.preview(self.imu.intervals(self.stamp_ns, scan.mean_ns))
         return make_transform(track[-1, :9].reshape(3, 3), track[-1, 9:])
 
-    def begin_moving(self, first: Scan, second: Scan, found: PoseGaussian) -> PoseTrack | None:
+    def begin_moving(
+        self, first: Scan, second: Scan, found: PoseGaussian | None
+    ) -> PoseTrack | None:
         """Start anew at the first scan, moving so that the second is where it was found.
 
         At rest, by the IMU, and not seen to move by the scans either: nothing to be done.
         """
         seconds = (second.mean_ns - first.mean_ns) * 1e-9
-        seen = seen_velocity(found, self.at_rest(second), seconds, resting=self.started_at_rest)
+        seen = first_velocity(
+            found, self.at_rest(second), seconds,
+            resting=self.started_at_rest, unseen_m_s=self._unseen_m_s,
+        )  # fmt: skip
         if seen is None:
             return None
         self.started_at_rest = False
         self.eskf.take_velocity(*seen)
         return self._track_around(first)
+
+    def began_moving(self, seconds: float) -> bool:
+        """Whether the filter began in motion, and no longer ago than this [s]."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        return not self.started_at_rest and self.stamp_ns < self._start_ns + int(seconds * 1e9)
 
     def _track_around(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan at whose mean time the filter is, before and after it."""
@@ -238,8 +249,8 @@ class InertialMotion:
     def surrender(self) -> bool:
         """Begin anew: the velocity is unknown, and the biases are as at a start in motion."""
         self.started_at_rest = False
-        speed_var = self._motion.first_speed_m_s**2
-        self.eskf.take_velocity(np.zeros(3), np.eye(3) * speed_var)
+        self._unseen_m_s = self._motion.first_speed_m_s
+        self.eskf.take_velocity(np.zeros(3), np.eye(3) * self._unseen_m_s**2)
         self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)
         return True
 

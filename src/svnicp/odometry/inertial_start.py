@@ -20,8 +20,8 @@ SLOW_M_S = 0.1
 """How fast a body may move that seems to be at rest by its IMU, before scans are asked [m/s]."""
 SEEN_TO_MOVE = 3.0
 """It does move when the first two scans are apart by this many standard deviations."""
-UNSEEN_SPEED_M_S = 1.0
-"""Where scans do not show the first velocity it is taken to be within this [m/s] of rest."""
+UNSEEN_SPEED_M_S = 0.3
+"""A body in motion by its IMU that scans do not show to travel is about as fast as this [m/s]."""
 FIRST_DOUBT = 0.3
 """Doubt about the first velocity, as a share of it."""
 GRAVITY_FACTORS = (0.5, 1.5)
@@ -78,24 +78,35 @@ def _check_units(readings: Floats, gravity_m_s2: float) -> None:
         )
 
 
-def seen_velocity(
-    found: PoseGaussian, T_at_rest: Transform, seconds: float, *, resting: bool
+def first_velocity(
+    found: PoseGaussian | None,
+    T_at_rest: Transform,
+    seconds: float,
+    *,
+    resting: bool,
+    unseen_m_s: float = UNSEEN_SPEED_M_S,
 ) -> tuple[Floats, Covariance] | None:
     """Velocity (3,) in the world and covariance, from where the second scan was found.
 
-    At rest, by the IMU, and not seen to move by the scans either: None.
+    At rest, by the IMU, and not seen to move by the scans either: None. In motion by the IMU alone,
+    it hovers or bobs about: slow, as far as scans do not say otherwise.
 
     Parameters
     ----------
     found
-        Pose of the second scan in the map of the first.
+        Pose of the second scan in the map of the first, if it was found.
     T_at_rest
         (4, 4) where it would be without a velocity at the first.
     seconds
         Between the two.
     resting
         Whether the IMU seemed to be at rest.
+    unseen_m_s
+        How fast it may be where scans do not show it [m/s].
     """
+    unseen_cov = np.eye(3) * unseen_m_s**2
+    if found is None:
+        return None if resting else (np.zeros(3), unseen_cov)
     moved = found.T_world_body[:3, 3] - T_at_rest[:3, 3]
     R_world = found.T_world_body[:3, :3]
     moved_cov = PAIR_FACTOR * R_world @ found.covariance[:3, :3] @ R_world.T
@@ -105,6 +116,9 @@ def seen_velocity(
     velocity = moved / seconds
     doubt = FIRST_DOUBT * np.linalg.norm(velocity) + SLOW_M_S
     seen_cov = moved_cov / seconds**2 + np.eye(3) * doubt**2
-    unseen_cov = np.eye(3) * UNSEEN_SPEED_M_S**2
-    likely_cov: Covariance = seen_cov @ np.linalg.solve(seen_cov + unseen_cov, unseen_cov)
+    share = np.linalg.solve(seen_cov + unseen_cov, unseen_cov).T
+    slow_cov = moved_cov / seconds**2 + unseen_cov
+    if velocity @ np.linalg.solve(slow_cov, velocity) < SEEN_TO_MOVE**2:
+        velocity = share @ velocity
+    likely_cov: Covariance = share @ seen_cov
     return velocity, 0.5 * (likely_cov + likely_cov.T)

@@ -9,24 +9,19 @@ there the scan is taken to say nothing.
 """
 
 from collections import deque
-from dataclasses import replace
 
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats
-from svnicp.config import Config, OdometryConfig
+from svnicp.config import OdometryConfig
 from svnicp.lie import se3_inverse, se3_log
+from svnicp.odometry.matching import youth
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.persistence import Persistence
 from svnicp.registration import RegistrationResult
 
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
-
-MOST_TILT_RAD = 0.05
-"""No map is tilted by more than this [rad]."""
-MOST_TILT_CARRIED_RAD = 0.2
-"""The same where an IMU carries the pose until the map has been seen from elsewhere [rad]."""
 
 
 class MeasurementNoise:
@@ -78,33 +73,6 @@ class MeasurementNoise:
         factors = self._config.temperature_translation, self._config.temperature_rotation
         roots = np.sqrt(np.repeat(factors, 3))
         return alone * np.outer(roots, roots)
-
-
-def youth(config: OdometryConfig, map_age: int) -> float:
-    """How much less a map of this many scans is trusted than an old one: 1 is as much."""
-    return 1.0 + (config.warm_up_scans / max(map_age, 1)) ** 2
-
-
-def matching(config: Config, num_views: int, *, carried: bool) -> Config:
-    """Configuration with which a scan is matched with a map seen from this many places.
-
-    ``carried`` by an IMU, a body can wait for a map that tells more than false normals do, and for
-    surfaces that face the way.
-    """
-    odometry = config.odometry
-    noise = replace(config.noise, shared_tilt_rad=shared_tilt(odometry, num_views, carried=carried))
-    if carried:
-        facing, vouching = odometry.facing_with_imu, odometry.vouching_with_imu
-        noise = replace(noise, facing=facing, vouching=vouching)
-    settled = odometry.settled_scans_with_imu if carried else odometry.settled_scans
-    match = replace(config.match, settled_scans=settled)
-    return replace(config, noise=noise, match=match)
-
-
-def shared_tilt(config: OdometryConfig, num_views: int, *, carried: bool) -> float:
-    """Tilt that all normals of a map seen from this many places may share [rad]."""
-    most = MOST_TILT_CARRIED_RAD if carried else MOST_TILT_RAD
-    return min(config.map_tilt_rad * youth(config, num_views), most)
 
 
 def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:

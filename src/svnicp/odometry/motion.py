@@ -105,7 +105,9 @@ class MotionModel(Protocol):
         """(4, 4) where the body is at a scan if it had no velocity at the last one."""
         ...
 
-    def begin_moving(self, first: Scan, second: Scan, found: PoseGaussian) -> PoseTrack | None:
+    def begin_moving(
+        self, first: Scan, second: Scan, found: PoseGaussian | None
+    ) -> PoseTrack | None:
         """Start anew at the first scan, moving so that the second is where it was found.
 
         Returns the poses during the first scan; None when they are as they were taken to be.

@@ -33,7 +33,8 @@ from svnicp.odometry.inputs import (
 )
 from svnicp.odometry.map_scale import fitting_scale
 from svnicp.odometry.map_views import MapViews
-from svnicp.odometry.measurement import MeasurementNoise, matching
+from svnicp.odometry.matching import matching
+from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.motion import Prediction
 from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.scan_order import ScanOrder, Turn
@@ -215,7 +216,7 @@ class Odometry:
             start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
         return register_in_map(
             scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
-            config=matching(self.config, self.views.count, carried=self.has_imu), rng=self.rng,
+            config=matching(self.config, self.views.count, self.motion), rng=self.rng,
             point_seconds=scan.seconds, start=start,
         )  # fmt: skip
 
@@ -334,7 +335,7 @@ class Odometry:
         seconds = (scan.mean_ns - first.mean_ns) * 1e-9
         at_rest = self.motion.at_rest(scan)
         found = first_motion(points, self.local_map, at_rest, seconds, self.config)
-        track = self.motion.begin_moving(first, scan, found) if found is not None else None
+        track = self.motion.begin_moving(first, scan, found)
         if track is not None:
             begun = body_points(first, track, self.T_body_lidar, self.config.preprocess)
             self._begin_map(begun.points, Fate.NEW_MAP)

@@ -18,7 +18,8 @@ from svnicp.data.dataset import Dataset
 from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
 from svnicp.odometry import Odometry
-from svnicp.odometry.measurement import MeasurementNoise, matching
+from svnicp.odometry.matching import matching
+from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.run import odometry_for
 from svnicp.preprocess import body_points
@@ -77,7 +78,7 @@ class _Watch(MeasurementNoise):
             body_points(scan, prediction.track, odometry.T_body_lidar, config.preprocess).points,
             copy.deepcopy(odometry.local_map), result.T_target_source, prediction.T_world_body,
             prediction.covariance,
-            matching(config, odometry.views.count, carried=odometry.has_imu),
+            matching(config, odometry.views.count, odometry.motion),
         )  # fmt: skip
 
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""How much of a scan counts when it is matched, by what else is known of the motion.
+
+A LiDAR alone takes every hint of its scans. Where an IMU carries the pose from scan to scan, hints
+can wait for a map that tells more than its own errors do. Right after a start in motion nothing is
+known yet, and the hints count again.
+"""
+
+from dataclasses import replace
+
+from svnicp.config import Config, OdometryConfig
+from svnicp.odometry.constant_velocity import ConstantVelocity
+from svnicp.odometry.inertial_motion import InertialMotion
+
+MOST_TILT_RAD = 0.05
+"""No map is tilted by more than this [rad]."""
+MOST_TILT_CARRIED_RAD = 0.2
+"""The same where an IMU carries the pose until the map has been seen from elsewhere [rad]."""
+
+
+def matching(config: Config, num_views: int, motion: ConstantVelocity | InertialMotion) -> Config:
+    """Configuration with which a scan is matched with a map seen from this many places."""
+    if not isinstance(motion, InertialMotion):
+        return alone(config, num_views)
+    if motion.began_moving(config.odometry.trusting_start_s):
+        return trusting(config)
+    return carried(config, num_views)
+
+
+def alone(config: Config, num_views: int) -> Config:
+    """The configuration of LiDAR alone."""
+    tilt = shared_tilt(config.odometry, num_views, MOST_TILT_RAD)
+    noise = replace(config.noise, shared_tilt_rad=tilt)
+    match = replace(config.match, settled_scans=config.odometry.settled_scans)
+    return replace(config, noise=noise, match=match)
+
+
+def carried(config: Config, num_views: int) -> Config:
+    """That of a body that an IMU carries: it waits for surfaces that face the way."""
+    odometry = config.odometry
+    noise = replace(
+        config.noise,
+        shared_tilt_rad=shared_tilt(odometry, num_views, MOST_TILT_CARRIED_RAD),
+        facing=odometry.facing_with_imu,
+        vouching=odometry.vouching_with_imu,
+    )
+    match = replace(config.match, settled_scans=odometry.settled_scans_with_imu)
+    return replace(config, noise=noise, match=match)
+
+
+def trusting(config: Config) -> Config:
+    """That right after a start in motion: all that scans hint at counts.
+
+    Gravity, biases and the velocity are hardly known yet, and a map that was made by such a
+    prediction is smeared for good. False hints mostly say that the body stays where it is, which
+    a body that hovers or bobs about does.
+    """
+    noise = replace(config.noise, shared_tilt_rad=0.0, facing=0.0, vouching=0.0)
+    return replace(config, noise=noise, match=replace(config.match, settled_scans=0))
+
+
+def youth(config: OdometryConfig, map_age: int) -> float:
+    """How much less a map of this many scans is trusted than an old one: 1 is as much."""
+    return 1.0 + (config.warm_up_scans / max(map_age, 1)) ** 2
+
+
+def shared_tilt(config: OdometryConfig, num_views: int, most_rad: float) -> float:
+    """Tilt that all normals of a map seen from this many places may share [rad]."""
+    return min(config.map_tilt_rad * youth(config, num_views), most_rad)
