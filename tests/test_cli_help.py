@@ -140,8 +140,9 @@ def test_unknown_options_are_answered_with_the_nearest():
 COMPLETED = {
     "svnicp re": "report register",
     "svnicp run --noi": "--noise",
-    "svnicp run room --noise ": "adaptive fixed smoothed",
+    "svnicp run room --noise ": "adaptive fixed smoothed none",
     "svnicp run room --variant svn+": "svn+fixed svn+adaptive",
+    "svnicp run room --variant in": "inertial",
     "svnicp run long": "long_corridor",
     "svnicp study kl": "kl-nne",
     "svnicp live ": "foxglove ros1 ros2",
@@ -170,7 +171,7 @@ def test_fish_script_knows_commands_options_and_choices(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert all(any(f" -a {name} -d" in line for line in lines) for name in cli.COMMANDS)
     (noise,) = [line for line in lines if "from run'" in line and " -l noise " in line]
-    assert "-x -a 'adaptive fixed smoothed'" in noise
+    assert "-x -a 'adaptive fixed smoothed none'" in noise
     assert any("paper\\'s" in line for line in lines)
 
 

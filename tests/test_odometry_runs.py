@@ -15,6 +15,7 @@ from svnicp.arrays import Floats
 from svnicp.config import DriftConfig, OdometryConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
+from svnicp.errors import InputError
 from svnicp.estimate import Estimate
 from svnicp.lie import (
     make_transform,
@@ -220,6 +221,24 @@ def test_other_noises_follow_too(noise: Literal["fixed", "smoothed"]):
     config = dataclasses.replace(DEFAULT, odometry=OdometryConfig(noise=noise))
     got = feed(Odometry(config, XSENS), measured(drive()))
     assert np.abs(errors(drive(), got)[:, :3]).max() < 0.02
+
+
+def test_an_imu_can_navigate_alone():
+    """With noise none scans tell the start; from then on the pose is predicted, and said to be."""
+    config = dataclasses.replace(
+        DEFAULT, odometry=OdometryConfig(noise="none", trusting_start_s=1.0)
+    )
+    got = feed(Odometry(config, XSENS), measured(drive()))
+    seconds = np.array([one.stamp_ns - got[0].stamp_ns for one in got]) * 1e-9
+    unused = np.array([one.status == "unused" for one in got])
+    assert not unused[seconds < 0.9].any()
+    assert unused[seconds > 1.1].all()
+    assert not any(one.ok for one in got if one.status == "unused")
+    assert got[-1].sigmas[0] > 3.0 * estimates(XSENS)[-1].sigmas[0]
+    off = errors(drive(), got)[-1]
+    assert np.all(np.abs(off) < 4.0 * got[-1].sigmas)
+    with pytest.raises(InputError, match="give an IMU"):
+        Odometry(config)
 
 
 def test_starting_at_speed_without_imu():

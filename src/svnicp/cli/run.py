@@ -64,9 +64,9 @@ class RunCommand(DataFlags):
         Literal["svn", "svgd", "stein_icp", "gauss_newton"] | None, option("NAME")
     ] = None
     """How particles move: svn, svgd, stein_icp, or gauss_newton with a single one."""
-    noise: Annotated[Literal["adaptive", "fixed", "smoothed"] | None, option("KIND")] = None
-    """What the filter believes of a scan: its posterior (adaptive), a constant (fixed), or the
-    posterior averaged over scans (smoothed)."""
+    noise: Annotated[Literal["adaptive", "fixed", "smoothed", "none"] | None, option("KIND")] = None
+    """What the filter believes of a scan: its posterior (adaptive), a constant (fixed), the
+    posterior averaged over scans (smoothed), or nothing after the start (none)."""
     particles: Annotated[int | None, option("K")] = None
     """Number of particles."""
     seed: Annotated[int, option("N")] = 0

@@ -20,6 +20,7 @@ with intervals, figures as PNG and SVG. Needs: pip install "svnicp[studies]".
 studies:
   table1       SubT-MRS rows: APE, RPE, time of all variants and of peers
   table2       GEODE rows: APE
+  filters      with an IMU: estimated noise, fixed noise, and the IMU alone
   ablation     1 to 100 particles, SVGD and SVN: APE, time, iterations, KL, NNE
   kl-nne       Censi, COV-3D, SVGD, SVN and filters against Monte Carlo
   figures      the paper's figures
@@ -40,8 +41,8 @@ examples:
 """
 
 Name = Literal[
-    "table1", "table2", "ablation", "kl-nne", "figures", "claims", "calibration", "absolute",
-    "split-half", "modes", "faults", "report",
+    "table1", "table2", "filters", "ablation", "kl-nne", "figures", "claims", "calibration",
+    "absolute", "split-half", "modes", "faults", "report",
 ]  # fmt: skip
 
 
@@ -50,8 +51,8 @@ class StudyCommand:
     """What ``svnicp study`` is asked to do."""
 
     study: Annotated[Name, tyro.conf.Positional, option("STUDY")]
-    """Which one: table1, table2, ablation, kl-nne, figures, claims, calibration, absolute,
-    split-half, modes, faults; or report."""
+    """Which one: table1, table2, filters, ablation, kl-nne, figures, claims, calibration,
+    absolute, split-half, modes, faults; or report."""
     folder: Annotated[Path | None, tyro.conf.Positional, option("OUT")] = None
     """Folder of the studies; only for report."""
     preset: Annotated[Literal["default", "paper", "both"], option("NAME")] = "both"

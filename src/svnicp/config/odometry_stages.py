@@ -113,9 +113,10 @@ class DriftConfig:
 class OdometryConfig:
     """How scans are fused, trusted and mapped."""
 
-    noise: Literal["adaptive", "fixed", "smoothed"] = "adaptive"
+    noise: Literal["adaptive", "fixed", "smoothed", "none"] = "adaptive"
     """Covariance of a scan's pose in the filter: its posterior's, the paper's constant, or the
-    posterior's averaged over the last scans."""
+    posterior's averaged over the last scans; with ``"none"`` scans tell the start, for
+    ``trusting_start_s``, and the IMU navigates alone from there."""
     fixed_translation_var: float = 1e-4
     """Variance per axis with ``noise="fixed"`` [m^2]."""
     fixed_rotation_var: float = 1e-5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rows of the paper's tables by name: an algorithm, with or without a filter behind it.
+"""The rows of the paper's tables by name: an algorithm, with or without a filter; and an IMU alone.
 
 ``Config.variant`` puts one on top of a preset. The paper compares all with 30 particles and at most
 100 iterations; what its preset says of them stays.
@@ -22,7 +22,7 @@ class Variant:
     """How particles move."""
     uses_imu: bool
     """Whether an IMU's filter takes the poses; otherwise it is LiDAR alone."""
-    noise: Literal["adaptive", "fixed"] = "adaptive"
+    noise: Literal["adaptive", "fixed", "none"] = "adaptive"
     """What the filter believes of a scan."""
     frame_to_frame: bool = False
     """Whether a scan is matched with the one before it instead of a map."""
@@ -51,6 +51,10 @@ VARIANTS: dict[str, Variant] = {
     "svn+adaptive": Variant(
         words="SVN-ICP in the IMU's filter with its posterior as noise", algorithm="svn",
         uses_imu=True,
+    ),
+    "inertial": Variant(
+        words="the IMU alone, after scans have told the start", algorithm="svn", uses_imu=True,
+        noise="none",
     ),
 }  # fmt: skip
 """Variants by name."""

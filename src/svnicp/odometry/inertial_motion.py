@@ -114,10 +114,10 @@ class InertialMotion:
         self.eskf.take_velocity(*seen)
         return self._track_around(first)
 
-    def began_moving(self, seconds: float) -> bool:
-        """Whether the filter began in motion, and no longer ago than this [s]."""
+    def has_just_begun(self, seconds: float) -> bool:
+        """Whether the filter began no longer ago than this [s]."""
         assert self.stamp_ns is not None, "ready() comes first"
-        return not self.started_at_rest and self.stamp_ns < self._start_ns + int(seconds * 1e9)
+        return self.stamp_ns < self._start_ns + int(seconds * 1e9)
 
     def _track_around(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan at whose mean time the filter is, before and after it."""

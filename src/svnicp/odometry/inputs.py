@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from svnicp.arrays import Points, Transform
+from svnicp.config import OdometryConfig
 from svnicp.data.extrinsics import checked_extrinsics
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
@@ -47,6 +48,15 @@ def check_extrinsics(T_body_lidar: npt.ArrayLike | None) -> Transform:
             f"T_body_lidar puts the LiDAR {away_m:.4g} m away from the IMU; give metres."
         )
     return rigid
+
+
+def check_has_witness(config: OdometryConfig, imu: ImuNoise | None) -> None:
+    """Refuse to navigate with neither scans nor readings."""
+    if config.noise == "none" and imu is None:
+        raise InputError(
+            'odometry.noise = "none" navigates by the IMU alone; give an IMU, or choose adaptive, '
+            "fixed or smoothed."
+        )
 
 
 def check_imu_noise(imu: object) -> ImuNoise | None:

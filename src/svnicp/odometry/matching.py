@@ -22,7 +22,7 @@ def matching(config: Config, num_views: int, motion: ConstantVelocity | Inertial
     """Configuration with which a scan is matched with a map seen from this many places."""
     if not isinstance(motion, InertialMotion):
         return alone(config, num_views)
-    if motion.began_moving(config.odometry.trusting_start_s):
+    if not motion.started_at_rest and motion.has_just_begun(config.odometry.trusting_start_s):
         return trusting(config)
     return carried(config, num_views)
 

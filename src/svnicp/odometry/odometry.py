@@ -26,6 +26,7 @@ from svnicp.odometry.first_motion import first_motion
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import (
     check_extrinsics,
+    check_has_witness,
     check_imu_noise,
     check_is_scan,
     check_scan,
@@ -79,6 +80,7 @@ class Odometry:
         self.T_body_lidar = check_extrinsics(T_body_lidar)
         self.rng = check_rng(rng)
         noise = check_imu_noise(imu)
+        check_has_witness(self.config.odometry, noise)
         self.motion: ConstantVelocity | InertialMotion
         if noise is None:
             self.motion = ConstantVelocity(self.config.motion)
@@ -209,7 +211,7 @@ class Odometry:
     def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
         """Pose of the points in the map; None when there is no map yet, or hardly any point."""
         enough = num_places(scan.points) >= self.config.match.min_matches
-        if self.local_map.num_voxels == 0 or not enough:
+        if self.local_map.num_voxels == 0 or not enough or self._navigates_alone():
             return None
         T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
         if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
@@ -219,6 +221,13 @@ class Odometry:
             config=matching(self.config, self.views.count, self.motion), rng=self.rng,
             point_seconds=scan.seconds, start=start,
         )  # fmt: skip
+
+    def _navigates_alone(self) -> bool:
+        """Whether the IMU has to do without scans by now, as ``noise="none"`` asks."""
+        config, motion = self.config.odometry, self.motion
+        if config.noise != "none" or not isinstance(motion, InertialMotion):
+            return False
+        return not motion.has_just_begun(config.trusting_start_s)
 
     def _prior(self, prediction: Prediction) -> Covariance | None:
         """What the registration may assume: the prediction, or little (the paper's filter)."""
@@ -230,6 +239,8 @@ class Odometry:
         """Correct the filter by a registration that can be believed, or ``only`` by such a one."""
         if self.local_map.num_voxels == 0:
             return Outcome(Fate.FIRST)
+        if self._navigates_alone():
+            return Outcome(Fate.UNUSED)
         if result is None:
             return Outcome(Fate.EMPTY)
         measurement = self.noise.measure(result, prediction, self.local_map.epoch)
@@ -289,7 +300,7 @@ class Odometry:
     def _or_new_map(self, fate: Fate) -> Fate:
         """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""
         lost = self._unseen_s > self.config.odometry.lost_s
-        return Fate.NEW_MAP if lost and fate is not Fate.EMPTY else fate
+        return Fate.NEW_MAP if lost and fate not in {Fate.EMPTY, Fate.UNUSED} else fate
 
     def _insert(self, scan: BodyPoints, outcome: Outcome) -> None:
         """Put a believed scan into the map, and let the map's error grow by what it brings."""

@@ -31,6 +31,7 @@ class Fate(enum.Enum):
     UNMATCHED = "too little of the scan is in the map: the pose is predicted"
     POOR_FIT = "residuals far larger than the sensor's noise: the pose is predicted"
     REFUSED = "the match is too far from the prediction to be believed: the pose is predicted"
+    UNUSED = "scans are not used after the start, as noise none asks: the pose is predicted"
     NEW_MAP = "no scan could be matched for a while: a new map begins at the predicted pose"
 
     @property

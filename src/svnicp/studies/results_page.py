@@ -44,6 +44,7 @@ TITLES = {
     "claims": "The paper's claims",
     "table1": "SubT-MRS rows",
     "table2": "GEODE rows",
+    "filters": "What the filter makes of scans",
     "calibration": "Is the covariance right?",
     "absolute": "Error since the start",
     "split-half": "Halves of scans against each other",
