@@ -44,3 +44,11 @@ def test_a_long_pause_is_no_motion():
     order = in_use()
     assert order.turn(10**10 + 60 * 10**9, 10**10) is Turn.CLOCK_SET
     assert order.before_ns == CLOCK_SCANS * PERIOD_NS
+
+
+def test_a_clock_set_after_the_first_scan_leaves_time_for_motion():
+    """Until two scans have come the usual period stands for what is not known."""
+    order = ScanOrder(0.01)
+    turns = [order.turn(10**9 + n * PERIOD_NS, 10**12) for n in range(CLOCK_SCANS)]
+    assert turns[-1] is Turn.CLOCK_SET
+    assert order.before_ns > 0

@@ -46,6 +46,16 @@ def test_clouds_in_millimetres_are_named(caplog: pytest.LogCaptureFixture):
     assert "are they in millimetres?" in caplog.text
 
 
+def test_stamps_that_do_not_go_on_are_named(caplog: pytest.LogCaptureFixture):
+    """Scans with the same stamp, as stamps in seconds have it, are left out, and that is said."""
+    odometry, first = Odometry(DEFAULT), scans(1)[0]
+    with caplog.at_level(logging.WARNING):
+        found = [odometry.add_scan(first.points, 1_700_000_000) for _ in range(3)]
+    assert [one is None for one in found] == [False, True, True]
+    assert caplog.text.count("whole nanoseconds") == 1
+    assert "LiDAR alone: 1 scans" in repr(odometry)
+
+
 @pytest.mark.parametrize("shift_s", [None, 3600.0])
 def test_readings_of_another_clock_are_missed(
     shift_s: float | None, caplog: pytest.LogCaptureFixture

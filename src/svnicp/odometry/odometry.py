@@ -99,6 +99,13 @@ class Odometry:
         self._order = ScanOrder(self.config.odometry.min_step_s)
         self._wait = Wait()
 
+    def __repr__(self) -> str:
+        sensors = "LiDAR and IMU" if self.has_imu else "LiDAR alone"
+        return (
+            f"<Odometry, {sensors}: {self.num_scans} scans, {self.local_map.num_voxels} voxels in "
+            "the map>"
+        )
+
     @property
     def has_imu(self) -> bool:
         """Whether readings carry the pose from scan to scan."""
@@ -206,6 +213,8 @@ class Odometry:
             self._believed_ns = scan.mean_ns - self._order.before_ns
             self.motion.set_clock(self._believed_ns)
             self._first_scan = None
+        if turn is Turn.LATE:
+            self._wait.scan_left_out(scan.mean_ns, last_ns, self.config.odometry.min_step_s)
         return turn is not Turn.LATE
 
     def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:

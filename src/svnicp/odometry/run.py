@@ -62,8 +62,8 @@ def odometry_for(
     """Odometry with the IMU and extrinsics of a dataset; arguments as in ``run``."""
     if not hasattr(dataset, "measurements"):
         raise InputError(
-            f"Odometry runs over a dataset, not over {dataset!r}; open it with "
-            "svnicp.open_dataset(path) first."
+            f"Odometry runs over a dataset, not over a {type(dataset).__name__}; open it with "
+            "svnicp.open_dataset(path) first, or hand single scans to Odometry.add_scan."
         )
     noise = None if isinstance(imu, bool) else check_imu_noise(imu)
     info = dataset.info()

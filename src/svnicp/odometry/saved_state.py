@@ -112,7 +112,7 @@ def load_state(path: str | os.PathLike[str], odometry: Odometry) -> dict[str, in
     if content["format"] != FORMAT or not same_names or motion != type(odometry.motion).__name__:
         raise DatasetError(
             f"{path}: the saved state is of another version of svnicp, or of a run with other "
-            "sensors; start the run again."
+            "sensors; start the run again (svnicp run has --overwrite)."
         )
     try:
         state = {name: _unpack(value, arrays) for name, value in saved.items()}
@@ -126,7 +126,10 @@ def load_state(path: str | os.PathLike[str], odometry: Odometry) -> dict[str, in
 
 def _unreadable(path: str | os.PathLike[str], error: Exception) -> DatasetError:
     reason = getattr(error, "strerror", None) or "it is not a saved state, or damaged"
-    return DatasetError(f"{path}: the saved state cannot be read ({reason}); start the run again.")
+    return DatasetError(
+        f"{path}: the saved state cannot be read ({reason}); start the run again (svnicp run has "
+        "--overwrite)."
+    )
 
 
 def _check_kinds(state: Mapping[str, Any], fresh: Mapping[str, Any]) -> None:

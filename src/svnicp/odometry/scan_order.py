@@ -13,6 +13,8 @@ CLOCK_BACK_NS = 10**9
 """A scan that is this much too early is no delay [ns]."""
 CLOCK_SCANS = 3
 """So many in a row and the clock was set back."""
+USUAL_PERIOD_NS = 10**8
+"""Between two scans until two have come [ns]."""
 PAUSE_NS = 30 * 10**9
 """A longer time without scans is a pause, or the clock was set forward [ns]."""
 
@@ -30,7 +32,7 @@ class ScanOrder:
 
     def __init__(self, min_step_s: float) -> None:
         self._min_step_ns = int(min_step_s * 1e9)
-        self._period_ns = 0
+        self._period_ns = USUAL_PERIOD_NS
         self._num_back = 0
 
     @property

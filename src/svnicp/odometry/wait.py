@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What odometry waits for before its first estimate, said once instead of never.
+"""What odometry waits for before an estimate, said once instead of never.
 
 A user who feeds stamps of two clocks, or clouds in millimetres, would otherwise get no estimate and
 not a word.
@@ -22,7 +22,7 @@ FAR_M = 1000.0
 
 
 class Wait:
-    """Warnings about a start that does not come, each at most once."""
+    """Warnings about an estimate that does not come, each at most once."""
 
     def __init__(self) -> None:
         self.first_ns: int | None = None
@@ -35,6 +35,15 @@ class Wait:
             "IMU readings are not used: this odometry was made for LiDAR alone. Give it imu=, "
             "such as ImuNoise.model('xsens_mti30').",
             logging.INFO,
+        )
+
+    def scan_left_out(self, mean_ns: int, last_ns: int, min_step_s: float) -> None:
+        """Say that a scan is too early: a few are late now and then, but stamps may be wrong."""
+        self._say_once(
+            "late",
+            f"A scan is left out: its stamp is {(mean_ns - last_ns) * 1e-9:+.3g} s from that of "
+            f"the last one, and should be {min_step_s:g} s later at least. Stamps are whole "
+            "nanoseconds; this is said once.",
         )
 
     def for_points(self, scan: Scan, num_points: int, config: PreprocessConfig) -> None:
