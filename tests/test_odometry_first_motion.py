@@ -88,6 +88,16 @@ def test_the_better_place_that_several_starts_agree_on(endings: list, x: float):
     assert chosen.T_world_body[0, 3] == pytest.approx(x, abs=1e-9)
 
 
+@pytest.mark.parametrize(("open_m", "x"), [(0.05, 1.0), (0.28, 0.0)])
+def test_a_motion_must_be_shown(open_m: float, x: float):
+    """Where the scan leaves the way open, a better fit somewhere along it is chance."""
+    there = PoseGaussian(se3_exp(np.array([1.0, 0, 0, 0, 0, 1.0])), np.eye(6) * open_m**2)
+    endings = [ending(0.0, 1.0), *[Ending(there, 0.5)] * 3]
+    chosen = choose(endings, np.eye(4), shown_m=0.15)
+    assert chosen is not None
+    assert np.linalg.norm(chosen.T_world_body[:3, 3]) == pytest.approx(x, abs=0.05)
+
+
 def test_no_endings_no_choice():
     """Without any ending there is no motion."""
     assert choose([], np.eye(4)) is None

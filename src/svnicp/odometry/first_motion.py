@@ -21,6 +21,8 @@ START_SPEED_STD_M_S = 3.0
 """How far around each start one registration searches [m/s]."""
 CLIMB_STD_M_S = 0.5
 """The same up and down, where bodies are slow and rings show little [m/s]."""
+SHOWN = 0.5
+"""A motion is shown by a scan that leaves less than this share of that open."""
 SAME_PLACE_M = 0.05
 AGREEING_STARTS = 3
 """So many starts must end at the same place, unless it is rest."""
@@ -63,7 +65,7 @@ def first_motion(
         endings.append(ending)
         if not velocity.any() and ending.overlap > WHOLE:
             break
-    return choose(endings, T_at_rest)
+    return choose(endings, T_at_rest, SHOWN * START_SPEED_STD_M_S * seconds)
 
 
 def _velocities() -> list[Points]:
@@ -73,8 +75,14 @@ def _velocities() -> list[Points]:
     return [np.zeros(3), *(speed * way for speed in SPEEDS_M_S for way in directions)]
 
 
-def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
-    """The ending with the least misfit among those that several starts agree on, or the slowest."""
+def choose(
+    endings: list[Ending], T_at_rest: Transform, shown_m: float = np.inf
+) -> PoseGaussian | None:
+    """The ending with the least misfit among those that several starts agree on, or the slowest.
+
+    What the scan leaves open along a motion must be less than ``shown_m``: in a pipe that hides the
+    way along it, one place is as good as another.
+    """
     if not endings:
         return None
     places = np.array([ending.pose.T_world_body[:3, 3] for ending in endings])
@@ -85,6 +93,12 @@ def choose(endings: list[Ending], T_at_rest: Transform) -> PoseGaussian | None:
     at_rest = apart[slowest] < SAME_PLACE_M
     best = int(np.argmin(np.where(agreed | at_rest, misfits, np.inf)))
     moves = misfits[best] < CLEARLY_BETTER * misfits[at_rest].min()
-    if not moves or endings[best].cost > endings[slowest].cost:
-        best = slowest
-    return endings[best].pose
+    moves = moves and endings[best].cost <= endings[slowest].cost
+    shown = _open_m(endings[best].pose, places[best] - places[slowest]) < shown_m
+    return endings[best if moves and shown else slowest].pose
+
+
+def _open_m(pose: PoseGaussian, moved: Points) -> float:
+    """Standard deviation along a motion (3,) in the world [m]."""
+    along = pose.T_world_body[:3, :3].T @ moved / max(float(np.linalg.norm(moved)), 1e-12)
+    return float(np.sqrt(along @ pose.covariance[:3, :3] @ along))
