@@ -28,6 +28,7 @@ from svnicp.lie import (
 )
 from svnicp.odometry import Odometry, run
 from svnicp.odometry.drift import MapDrift
+from svnicp.odometry.inertial_motion import InertialMotion
 from threads import needs_two_threads, num_threads
 
 XSENS = ImuNoise.model("xsens_mti30")
@@ -239,6 +240,18 @@ def test_an_imu_can_navigate_alone():
     assert np.all(np.abs(off) < 4.0 * got[-1].sigmas)
     with pytest.raises(InputError, match="give an IMU"):
         Odometry(config)
+
+
+def test_a_clock_that_is_set_does_not_begin_again():
+    """How long ago the filter began is the same by the new clock."""
+    odometry = Odometry(DEFAULT, XSENS)
+    feed(odometry, measured(drive()))
+    motion = odometry.motion
+    assert isinstance(motion, InertialMotion)
+    assert motion.stamp_ns is not None
+    before = [motion.has_just_begun(seconds) for seconds in (1.0, 60.0)]
+    motion.set_clock(motion.stamp_ns - 3600 * 10**9)
+    assert [motion.has_just_begun(seconds) for seconds in (1.0, 60.0)] == before == [False, True]
 
 
 def test_starting_at_speed_without_imu():

@@ -244,6 +244,8 @@ class InertialMotion:
 
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        self._start_ns += stamp_ns - self.stamp_ns
         self.stamp_ns = self._sure_ns = stamp_ns
 
     def surrender(self) -> bool:
