@@ -14,6 +14,7 @@ import hypothesis
 import numpy as np
 import pytest
 
+from cli_cases import ROOM, svnicp
 from precompile import precompile
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -52,3 +53,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def rng() -> np.random.Generator:
     """Return a generator with a fixed seed, new for every test."""
     return np.random.default_rng(20260101)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """Return the folder of a run that was not interrupted, and what it printed."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    run = svnicp(*ROOM, "--out", str(folder), "--json", str(folder.with_name("run.json")))
+    assert run.returncode == 0, run.stderr
+    return folder, run.stdout, run.stderr

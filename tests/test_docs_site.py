@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import svnicp
-from browser import browser, browser_path
+from browser import Tab, browser, browser_path
 from svnicp.cli import __main__ as cli
 from svnicp.cli.completion import command_interface
 from svnicp.config.parameter_page import parameter_page
@@ -23,6 +23,14 @@ PAGES = sorted(page.name for page in DOCS.glob("*.md"))
 SHELL_BLOCK = re.compile(r"^```(?:sh|bash)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LOADED = re.compile(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"?(https?:[^\"\s>]+)")
+
+
+def open_narrow(tab: Tab, page: Path) -> None:
+    """Open a page of the site in a window as narrow as a telephone."""
+    size = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    tab.call("Emulation.setDeviceMetricsOverride", **size)
+    tab.call("Page.navigate", url=page.as_uri())
+    tab.wait("document.readyState === 'complete'")
 
 
 def text(page: str) -> str:
@@ -59,12 +67,7 @@ def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(site: Path):
 def test_pages_on_the_disk_can_be_searched(site: Path, tmp_path: Path):
     """In a real browser search finds pages without a server, and narrow windows do not overflow."""
     with browser(tmp_path) as tab:
-        tab.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=400, height=900, deviceScaleFactor=1, mobile=False,
-        )  # fmt: skip
-        tab.call("Page.navigate", url=(site / "scores.html").as_uri())
-        tab.wait("document.readyState === 'complete'")
+        open_narrow(tab, site / "scores.html")
         tab.wait("document.documentElement.scrollWidth === 400")
         tab.run("document.querySelector('label[for=__search]').click()")
         tab.run("document.querySelector('.md-search__input').focus()")
@@ -87,13 +90,8 @@ def test_no_link_leads_to_a_folder(site: Path):
 def test_tables_stay_readable_on_a_narrow_page(site: Path, tmp_path: Path):
     """No column is squeezed so that its words stand below each other, letter by letter."""
     with browser(tmp_path) as tab:
-        tab.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=400, height=900, deviceScaleFactor=1, mobile=False,
-        )  # fmt: skip
         for page in sorted(site.glob("*.html")):
-            tab.call("Page.navigate", url=page.as_uri())
-            tab.wait("document.readyState === 'complete'")
+            open_narrow(tab, page)
             highest = tab.run(
                 "Math.max(0, ...[...document.querySelectorAll('article tr')]"
                 ".map(row => row.offsetHeight))"
