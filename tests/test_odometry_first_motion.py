@@ -8,7 +8,7 @@ from svnicp.arrays import Points
 from svnicp.config import Config
 from svnicp.lie import se3_exp, se3_inverse, se3_log, transform_points
 from svnicp.local_map import VoxelMap
-from svnicp.odometry.first_motion import choose, first_motion
+from svnicp.odometry.first_motion import choose, first_motion, is_confirmed
 from svnicp.odometry.search import Ending
 from svnicp.pose_gaussian import PoseGaussian
 
@@ -32,7 +32,8 @@ def found(rng: np.random.Generator, twist: Points, seconds: float, closed: bool 
     local_map.insert(hall(rng, closed))
     T_world_body = se3_exp(twist * seconds)
     second = transform_points(se3_inverse(T_world_body), hall(rng, closed))
-    return first_motion(second, local_map, np.eye(4), seconds, CONFIG), T_world_body
+    motions = first_motion(second, local_map, np.eye(4), seconds, CONFIG)
+    return None if motions is None else motions.likeliest.pose, T_world_body
 
 
 @pytest.mark.parametrize("speed", [0.0, 0.7, 6.0, 14.0, 25.0])
@@ -85,7 +86,8 @@ def test_the_better_place_that_several_starts_agree_on(endings: list, x: float):
     """One lucky fit is not believed, nor one that explains few points well; rest wins a tie."""
     chosen = choose([ending(*one) for one in endings], np.eye(4))
     assert chosen is not None
-    assert chosen.T_world_body[0, 3] == pytest.approx(x, abs=1e-9)
+    assert chosen[0].T_world_body[0, 3] == pytest.approx(x, abs=1e-9)
+    assert chosen[1].T_world_body[0, 3] == endings[0][0]
 
 
 @pytest.mark.parametrize(("open_m", "x"), [(0.05, 1.0), (0.28, 0.0)])
@@ -95,9 +97,25 @@ def test_a_motion_must_be_shown(open_m: float, x: float):
     endings = [ending(0.0, 1.0), *[Ending(there, 0.5)] * 3]
     chosen = choose(endings, np.eye(4), shown_m=0.15)
     assert chosen is not None
-    assert np.linalg.norm(chosen.T_world_body[:3, 3]) == pytest.approx(x, abs=0.05)
+    assert np.linalg.norm(chosen[0].T_world_body[:3, 3]) == pytest.approx(x, abs=0.05)
 
 
 def test_no_endings_no_choice():
     """Without any ending there is no motion."""
     assert choose([], np.eye(4)) is None
+
+
+@pytest.mark.parametrize(
+    ("speed", "believed", "confirmed"),
+    [(20.0, 20.0, True), (0.0, 20.0, False), (8.0, 20.0, False)],
+    ids=["true", "at rest", "slower"],
+)
+def test_a_third_scan_confirms_a_motion(
+    speed: float, believed: float, confirmed: bool, rng: np.random.Generator
+):
+    """It lies where the motion leads, and nowhere near if the first two were mistaken."""
+    local_map = VoxelMap(CONFIG.map)
+    local_map.insert(hall(rng))
+    third = transform_points(se3_inverse(se3_exp(np.r_[0.2 * speed, np.zeros(5)])), hall(rng))
+    velocity = np.array([believed, 0.0, 0.0])
+    assert is_confirmed(velocity, third, local_map, np.eye(4), 0.2, CONFIG) == confirmed

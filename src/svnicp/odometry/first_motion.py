@@ -3,8 +3,12 @@
 
 A start at speed is out of reach of one registration, and rings on the road match best where they
 were: at rest. So the search starts at many velocities. Starts that end at the same pose agree on
-it; the pose that explains the scan best wins, and rest, or what is next to it, wins a tie.
+it; the pose that explains the scan best wins, and rest, or what is next to it, wins a tie. A tree
+on a bank may look like the next one, but a third scan does not lie where a motion leads that is
+none.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,12 +34,43 @@ WHOLE = 0.995
 """Where rest finds this share of the scan in the map, nothing else is tried."""
 CLEARLY_BETTER = 0.98
 """A motion must explain the scan this much better than rest does, at no higher cost of a point."""
+FAST_M_S = 3.0
+"""A motion faster than this has to be confirmed by a third scan [m/s]."""
+STRAYED = 0.25
+"""The third scan is at most this share of its way from where the motion leads."""
+
+
+class FirstMotion(NamedTuple):
+    """Where the second scan lies in the map of the first."""
+
+    pose: PoseGaussian
+    """By the scans."""
+    velocity: Points
+    """(3,) beyond that of a body that was at rest at the first scan [m/s]."""
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether two scans are not enough to believe it."""
+        return float(np.linalg.norm(self.velocity)) > FAST_M_S
+
+
+class FirstMotions(NamedTuple):
+    """What two scans say about it."""
+
+    likeliest: FirstMotion
+    slowest: FirstMotion
+    """The place next to rest where the scan could be, too."""
+
+    @property
+    def unconfirmed(self) -> FirstMotion | None:
+        """What is left if the third scan does not lie where the likeliest motion leads."""
+        return None if self.slowest.is_fast else self.slowest
 
 
 def first_motion(
     points: Points, local_map: VoxelMap, T_at_rest: Transform, seconds: float, config: Config
-) -> PoseGaussian | None:
-    """Pose of the second scan in the map of the first; None when nothing fits.
+) -> FirstMotions | None:
+    """Where the second scan may be in the map of the first; None when nothing fits.
 
     Parameters
     ----------
@@ -53,19 +88,56 @@ def first_motion(
     if len(points) < config.match.min_matches:
         return None
     search = Search(points, local_map, config)
-    stds = np.repeat([START_SPEED_STD_M_S, config.motion.first_rate_rad_s], 3) * seconds
-    stds[2] = CLIMB_STD_M_S * seconds
     endings: list[Ending] = []
     for velocity in _velocities():
-        guess = T_at_rest.copy()
-        guess[:3, 3] += velocity * seconds
-        ending = search.begin_at(guess, np.diag(stds**2))
+        ending = _led_by(velocity, search, T_at_rest, seconds, config)
         if ending is None:
             continue
         endings.append(ending)
         if not velocity.any() and ending.overlap > WHOLE:
             break
-    return choose(endings, T_at_rest, SHOWN * START_SPEED_STD_M_S * seconds)
+    chosen = choose(endings, T_at_rest, SHOWN * START_SPEED_STD_M_S * seconds)
+    if chosen is None:
+        return None
+    return FirstMotions(
+        *(
+            FirstMotion(pose, (pose.T_world_body[:3, 3] - T_at_rest[:3, 3]) / seconds)
+            for pose in chosen
+        )
+    )
+
+
+def is_confirmed(
+    velocity: Points, points: Points, local_map: VoxelMap, T_at_rest: Transform, seconds: float,
+    config: Config,
+) -> bool:  # fmt: skip
+    """Whether a third scan lies where a velocity (3,) leads, rather than where it was at rest.
+
+    Level with it: rings show little of the height. Other arguments as those of ``first_motion``,
+    for the third scan instead of the second.
+    """
+    search = Search(points, local_map, config)
+    found = [
+        _led_by(begun, search, T_at_rest, seconds, config) for begun in (velocity, 0 * velocity)
+    ]
+    endings = [ending for ending in found if ending is not None]
+    if not endings:
+        return False
+    best = min(endings, key=lambda ending: ending.cost)
+    way = velocity * seconds
+    strayed = best.pose.T_world_body[:3, 3] - T_at_rest[:3, 3] - way
+    return float(np.linalg.norm(strayed[:2])) < STRAYED * float(np.linalg.norm(way))
+
+
+def _led_by(
+    velocity: Points, search: Search, T_at_rest: Transform, seconds: float, config: Config
+) -> Ending | None:
+    """Where the search ends that begins where a velocity (3,) leads."""
+    stds = np.repeat([START_SPEED_STD_M_S, config.motion.first_rate_rad_s], 3) * seconds
+    stds[2] = CLIMB_STD_M_S * seconds
+    guess = T_at_rest.copy()
+    guess[:3, 3] += velocity * seconds
+    return search.begin_at(guess, np.diag(stds**2))
 
 
 def _velocities() -> list[Points]:
@@ -77,8 +149,8 @@ def _velocities() -> list[Points]:
 
 def choose(
     endings: list[Ending], T_at_rest: Transform, shown_m: float = np.inf
-) -> PoseGaussian | None:
-    """The ending with the least misfit among those that several starts agree on, or the slowest.
+) -> tuple[PoseGaussian, PoseGaussian] | None:
+    """The ending with the least misfit among those that several starts agree on, and the slowest.
 
     What the scan leaves open along a motion must be less than ``shown_m``: in a pipe that hides the
     way along it, one place is as good as another.
@@ -95,7 +167,7 @@ def choose(
     moves = misfits[best] < CLEARLY_BETTER * misfits[at_rest].min()
     moves = moves and endings[best].cost <= endings[slowest].cost
     shown = _open_m(endings[best].pose, places[best] - places[slowest]) < shown_m
-    return endings[best if moves and shown else slowest].pose
+    return endings[best if moves and shown else slowest].pose, endings[slowest].pose
 
 
 def _open_m(pose: PoseGaussian, moved: Points) -> float:
