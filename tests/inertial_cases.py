@@ -7,7 +7,7 @@ from svnicp.arrays import Floats, Integers
 from svnicp.config import InertialConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
-from svnicp.inertial.eskf import SIZE
+from svnicp.inertial.eskf import MAP
 from svnicp.lie import se3_exp, so3_exp
 from svnicp.simulation.imu import IMUS, averaged_readings
 from svnicp.simulation.motion import Motion
@@ -31,8 +31,14 @@ def busy_filter(rng: np.random.Generator, noise: ImuNoise = QUIET) -> Eskf:
     eskf.gyro_bias, eskf.accel_bias = 0.05 * rng.normal(size=3), 0.2 * rng.normal(size=3)
     eskf.gravity = np.array([0.1, -0.2, -9.8])
     eskf.T_world_previous = se3_exp(rng.normal(size=6))
-    eskf.covariance = random_covariance(rng, SIZE, 0.05)
+    eskf.covariance = with_map(random_covariance(rng, MAP.start, 0.05))
     return eskf
+
+
+def with_map(P: Floats) -> Floats:
+    """Covariance (30, 30) of a state (24, 24) and a map whose error correlates with all of it."""
+    taken = 0.3 * np.sin(np.arange(6.0)[:, None] + 2.0 * np.arange(float(MAP.start)))
+    return np.block([[P, P @ taken.T], [taken @ P, taken @ P @ taken.T + np.eye(6) * 0.05**2]])
 
 
 def random_covariance(rng: np.random.Generator, size: int, std: float) -> Floats:

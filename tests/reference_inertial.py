@@ -15,13 +15,16 @@ from svnicp.inertial.eskf import (
     ACCEL_BIAS,
     GRAVITY,
     GYRO_BIAS,
+    MAP,
     POSITION,
     PREVIOUS,
     ROTATION,
-    SIZE,
     VELOCITY,
 )
 from svnicp.lie import se3_exp, se3_inverse, se3_log, so3_exp, so3_log
+
+KNOWN = MAP.start
+"""Errors of the state itself; that of the map is behind them."""
 
 
 class State(NamedTuple):
@@ -65,7 +68,7 @@ def moved(state: State, error: Floats) -> State:
 
 def difference(state: State, nominal: State) -> Floats:
     """Error (24,) that leads from the nominal state to this one."""
-    out = np.zeros(SIZE)
+    out = np.zeros(KNOWN)
     out[POSITION] = state.position - nominal.position
     out[VELOCITY] = state.velocity - nominal.velocity
     out[ROTATION] = so3_log(nominal.rotation.T @ state.rotation)
@@ -102,7 +105,7 @@ def numeric_jacobian(state: State, readings: Floats, step: float = 1e-6) -> Floa
     """How an error before (24,) becomes one after ``mechanize``, by central differences."""
     nominal = mechanize(state, readings)
     columns = []
-    for direction in np.eye(SIZE):
+    for direction in np.eye(KNOWN):
         ends = [
             difference(mechanize(moved(state, sign * step * direction), readings), nominal)
             for sign in (1.0, -1.0)
@@ -149,5 +152,7 @@ def lagged_pose_jacobian(state: State, lag: Floats) -> Floats:
         return pose + lag @ velocity
 
     step = 1e-6
-    columns = [(pose_and_lag(step * d) - pose_and_lag(-step * d)) / (2 * step) for d in np.eye(24)]
+    columns = [
+        (pose_and_lag(step * d) - pose_and_lag(-step * d)) / (2 * step) for d in np.eye(KNOWN)
+    ]
     return np.array(columns).T

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import chi2
 
 from inertial_cases import buffer_of
-from reference_inertial import State, difference, moved, put, state_of
+from reference_inertial import KNOWN, State, difference, moved, put, state_of
 from sim_cases import ride
 from svnicp.arrays import Floats, Integers, Transform
 from svnicp.config import InertialConfig
@@ -118,7 +118,7 @@ def trial(seed: int, how: str) -> Floats:
     eskf = Eskf(start, IMU.noise)
     T_world_true = eskf.T_world_body @ se3_inverse(path.poses[0])
     if how == "as assumed":
-        error = np.zeros(24)
+        error = np.zeros(KNOWN)
         error[:18] = np.linalg.cholesky(eskf.covariance[:18, :18]) @ rng.normal(size=18)
         put(eskf, moved(truth(path, drawn, 0, T_world_true), -error))
     eskf.clone()

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from inertial_cases import LOUD, QUIET, busy_filter, random_covariance, random_readings
 from reference_inertial import (
+    KNOWN,
     difference,
     information_update,
     lagged_pose_jacobian,
@@ -23,15 +24,21 @@ from svnicp.inertial.eskf import (
     ACCEL_BIAS,
     GRAVITY,
     GYRO_BIAS,
+    MAP,
     POSITION,
     PREVIOUS,
     ROTATION,
     SIZE,
     VELOCITY,
 )
-from svnicp.lie import se3_exp, se3_inverse, se3_log, so3_exp
+from svnicp.lie import hat, se3_adjoint, se3_exp, se3_inverse, se3_log, so3_exp
 
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+def known(eskf: Eskf) -> Floats:
+    """Covariance (24, 24) of the state, without the map's error."""
+    return eskf.covariance[:KNOWN, :KNOWN].copy()
 
 
 def body_error(eskf: Eskf, T_world_body: Floats) -> Floats:
@@ -48,11 +55,11 @@ def test_correction_is_the_information_form(seed: int, lagged: bool):
     lag = 0.05 * rng.normal(size=(6, 3)) if lagged else np.zeros((6, 3))
     before, z = state_of(eskf), 1e-7 * rng.normal(size=6)
     B = lagged_pose_jacobian(before, lag)
-    mean, covariance = information_update(eskf.covariance, B, R, z)
-    S = B @ eskf.covariance @ B.T + R
+    mean, covariance = information_update(known(eskf), B, R, z)
+    S = B @ known(eskf) @ B.T + R
     correction = eskf.correct(z, R, lag if lagged else None)
     assert_allclose(difference(state_of(eskf), before), mean, rtol=1e-4, atol=1e-12)
-    assert_allclose(eskf.covariance, covariance, rtol=1e-4, atol=1e-8)
+    assert_allclose(known(eskf), covariance, rtol=1e-4, atol=1e-8)
     assert_allclose(correction.nis, z @ np.linalg.solve(S, z), rtol=1e-5)
     assert_array_equal(correction.innovation, z)
 
@@ -97,9 +104,9 @@ def test_reset_moves_the_covariance_to_the_new_tangent(seed: int):
     """After a large correction errors are seen from the new pose: J P J', J by differences."""
     rng = np.random.default_rng(seed)
     eskf, R = busy_filter(rng), random_covariance(rng, 6, 0.02)
-    z, T_before, B = 0.4 * rng.normal(size=6), eskf.T_world_body, eskf.pose_jacobian
+    z, T_before, B = 0.4 * rng.normal(size=6), eskf.T_world_body, eskf.pose_jacobian[:, :KNOWN]
     previous = eskf.T_world_previous
-    mean, covariance = information_update(eskf.covariance, B, R, z)
+    mean, covariance = information_update(known(eskf), B, R, z)
     eskf.correct(z, R)
 
     def error_after(error: Floats) -> Floats:
@@ -112,10 +119,10 @@ def test_reset_moves_the_covariance_to_the_new_tangent(seed: int):
         return out
 
     step = 1e-6
-    columns = [error_after(mean + step * d) - error_after(mean - step * d) for d in np.eye(SIZE)]
+    columns = [error_after(mean + step * d) - error_after(mean - step * d) for d in np.eye(KNOWN)]
     J = np.array(columns).T / (2.0 * step)
     assert_allclose(error_after(mean), 0.0, atol=1e-9)
-    assert_allclose(eskf.covariance, J @ covariance @ J.T, atol=1e-6 * covariance.max())
+    assert_allclose(known(eskf), J @ covariance @ J.T, atol=1e-6 * covariance.max())
 
 
 def test_correction_moves_what_correlates(rng: np.random.Generator):
@@ -171,30 +178,66 @@ def test_step_covariance_is_that_of_monte_carlo(rng: np.random.Generator):
     assert ratio.max() < 1.18
 
 
-def test_anchor_makes_the_pose_exact_and_nothing_else(rng: np.random.Generator):
-    """A new map is where it is: the pose has no error and no correlations, the rest is kept."""
-    eskf = busy_filter(rng)
-    pose, before = eskf.T_world_body, eskf.covariance.copy()
-    eskf.anchor()
+@given(seed=SEEDS, share=st.sampled_from([0.02, 0.4, 1.0]))
+@settings(max_examples=20)
+def test_what_is_handed_to_the_map_stays_the_same(seed: int, share: float):
+    """Pose since the start, twist and gravity in body axes are as sure as before, to the last."""
+    eskf = busy_filter(np.random.default_rng(seed))
+    gravity_body = np.zeros((3, SIZE))
+    gravity_body[:, GRAVITY] = eskf.rotation.T
+    gravity_body[:, ROTATION] = hat(eskf.rotation.T @ eskf.gravity)
+
+    def seen_from_the_body() -> list[Floats]:
+        return [
+            eskf.absolute_covariance, eskf.twist(np.zeros(3), 0.0)[1],
+            gravity_body @ eskf.covariance @ gravity_body.T,
+        ]  # fmt: skip
+
+    before, in_map, pose = seen_from_the_body(), eskf.pose_covariance, eskf.T_world_body
+    eskf.hand_over(share)
     assert_array_equal(eskf.T_world_body, pose)
-    assert np.abs(eskf.pose_covariance).max() < 1e-11
-    others = np.r_[3:6, 9:24]
-    assert_array_equal(eskf.covariance[np.ix_(others, others)], before[np.ix_(others, others)])
-    assert_array_equal(eskf.covariance[:3, 3:6], 0.0)
-    assert np.linalg.eigvalsh(eskf.covariance).min() >= 0.0
+    for after, was in zip(seen_from_the_body(), before, strict=True):
+        assert_allclose(after, was, atol=1e-9)
+    assert_allclose(eskf.pose_covariance, (1.0 - share) ** 2 * in_map, atol=1e-11)
+    assert np.linalg.eigvalsh(eskf.covariance).min() > -1e-15
+
+
+def test_a_scan_does_not_move_the_map(rng: np.random.Generator):
+    """It is matched with the map: of that one's own error it tells nothing."""
+    eskf = busy_filter(rng)
+    before, cross = eskf.covariance[MAP, MAP].copy(), eskf.covariance[:KNOWN, MAP].copy()
+    P, R = known(eskf), np.eye(6) * 0.02**2
+    B = eskf.pose_jacobian[:, :KNOWN]
+    left = np.eye(KNOWN) - P @ B.T @ np.linalg.inv(B @ P @ B.T + R) @ B
+    eskf.correct(np.zeros(6), R)
+    assert_allclose(eskf.covariance[MAP, MAP], before, atol=1e-12)
+    assert_allclose(eskf.covariance[:KNOWN, MAP], left @ cross, atol=1e-12)
+
+
+@pytest.mark.parametrize("coasts", [False, True])
+def test_the_map_is_seen_from_where_the_body_is(coasts: bool, rng: np.random.Generator):
+    """A map that is turned puts the body off by as much more as it is away from where it turns."""
+    eskf, T_before = busy_filter(rng), np.eye(4)
+    T_before, before = eskf.T_world_body, eskf.covariance[MAP, MAP].copy()
+    if coasts:
+        eskf.coast(0.8, 1.0, 0.5, np.array([0.2, 0.1, -0.4]))
+    else:
+        eskf.predict(random_readings(rng, 40))
+    A = se3_adjoint(se3_inverse(eskf.T_world_body) @ T_before)
+    assert_allclose(eskf.covariance[MAP, MAP], A @ before @ A.T, atol=1e-12)
 
 
 def test_coasting_keeps_the_velocity_and_its_doubt(rng: np.random.Generator):
     """Without readings the body goes on straight; doubt of the velocity becomes one of position."""
     eskf = busy_filter(rng)
-    start, before = state_of(eskf), eskf.covariance.copy()
+    start, before = state_of(eskf), known(eskf)
     eskf.coast(0.7, 1e-9, 1e-9)
     assert_allclose(eskf.position, start.position + 0.7 * start.velocity, atol=1e-14)
     assert_array_equal(eskf.velocity, start.velocity)
     assert_array_equal(eskf.rotation, start.rotation)
-    F = np.eye(SIZE)
+    F = np.eye(KNOWN)
     F[POSITION, VELOCITY] = 0.7 * np.eye(3)
-    assert_allclose(eskf.covariance, F @ before @ F.T, atol=1e-14)
+    assert_allclose(known(eskf), F @ before @ F.T, atol=1e-14)
 
 
 def test_coasting_goes_on_turning(rng: np.random.Generator):
@@ -290,10 +333,24 @@ def test_rest_is_conditioning_on_no_velocity():
     """Standing still teaches whatever correlates with the velocity, as a measurement would."""
     eskf = busy_filter(np.random.default_rng(2))
     eskf.velocity = np.full(3, 1e-6)
-    B = np.zeros((3, SIZE))
+    B = np.zeros((3, KNOWN))
     B[:, VELOCITY] = np.eye(3)
-    mean, covariance = information_update(eskf.covariance, B, np.eye(3) * 1e-4, -eskf.velocity)
+    mean, covariance = information_update(known(eskf), B, np.eye(3) * 1e-4, -eskf.velocity)
     before = state_of(eskf)
     assert eskf.stop(0.01)
     assert_allclose(difference(state_of(eskf), before), mean, rtol=1e-3, atol=1e-12)
-    assert_allclose(eskf.covariance, covariance, atol=1e-7)
+    assert_allclose(known(eskf), covariance, atol=1e-7)
+
+
+def test_what_scans_seem_to_show_below_a_crawl_is_no_evidence_against_rest(
+    rng: np.random.Generator,
+):
+    """However sure they are: a young map pulls by centimetres a second."""
+    eskf = busy_filter(rng)
+    eskf.covariance *= 1e-4
+    eskf.velocity = np.array([0.0, 0.0, 0.03])
+    assert eskf.stop()
+    assert np.linalg.norm(eskf.velocity) < 0.03
+    eskf.covariance *= 1e-2
+    eskf.velocity = np.array([0.0, 0.0, 0.3])
+    assert not eskf.stop()

@@ -10,8 +10,15 @@ from inertial_cases import random_covariance
 from svnicp.arrays import Floats, Transform
 from svnicp.config import MotionConfig
 from svnicp.data.measurements import Scan
-from svnicp.lie import se3_exp, se3_inverse, se3_log
-from svnicp.odometry.constant_velocity import POSE, PREVIOUS, SIZE, TWIST, ConstantVelocity
+from svnicp.lie import se3_adjoint, se3_exp, se3_inverse, se3_log
+from svnicp.odometry.constant_velocity import (
+    MAP,
+    POSE,
+    PREVIOUS,
+    SIZE,
+    TWIST,
+    ConstantVelocity,
+)
 from svnicp.odometry.motion import PoseMeasurement
 from svnicp.pose_gaussian import PoseGaussian
 
@@ -48,14 +55,15 @@ def test_prediction_follows_the_twist(rng: np.random.Generator):
 
 
 def test_transition_is_the_derivative_of_the_motion(rng: np.random.Generator):
-    """The covariance follows F P F', F by finite differences, the clone unmoved."""
+    """The covariance follows F P F', F by finite differences, the clone unmoved, the map turned."""
     model, dt, step = moving_model(rng), 0.3, 1e-6
     P, T, twist = model.covariance.copy(), model.T_world_body.copy(), model.twist.copy()
     T_after = T @ se3_exp(dt * twist)
 
     def after(error: Floats) -> Floats:
         pose = T @ se3_exp(error[POSE]) @ se3_exp(dt * (twist + error[TWIST]))
-        return np.r_[se3_log(se3_inverse(T_after) @ pose), error[TWIST], error[PREVIOUS]]
+        carried = se3_adjoint(se3_inverse(T_after) @ T) @ error[MAP]
+        return np.r_[se3_log(se3_inverse(T_after) @ pose), error[TWIST], error[PREVIOUS], carried]
 
     F = np.array([after(step * d) - after(-step * d) for d in np.eye(SIZE)]).T / (2.0 * step)
     model.predict(scan_at(dt))
@@ -78,14 +86,16 @@ def test_the_twist_walks_over_real_time():
 def test_correction_is_gaussian_conditioning(rng: np.random.Generator):
     """Mean and covariance after a pose with lag are those of the information form."""
     model, R, lag = moving_model(rng), random_covariance(rng, 6, 0.02), 0.02 * np.eye(6)
-    P, B = model.covariance.copy(), np.zeros((6, SIZE))
+    P, B = model.covariance[:18, :18].copy(), np.zeros((6, 18))
     B[:, POSE], B[:, TWIST] = np.eye(6), lag
     z = 1e-5 * rng.normal(size=6)
     T, twist = model.T_world_body.copy(), model.twist.copy()
     covariance = np.linalg.inv(np.linalg.inv(P) + B.T @ np.linalg.solve(R, B))
     mean = covariance @ B.T @ np.linalg.solve(R, z)
-    correction = model.correct(PoseMeasurement(z, R, lag))
-    assert_allclose(model.covariance, covariance, atol=1e-9)
+    map_cov = model.covariance[MAP, MAP].copy()
+    correction = model.correct(PoseMeasurement(z, R, lag, R))
+    assert_allclose(model.covariance[:18, :18], covariance, atol=1e-9)
+    assert_allclose(model.covariance[MAP, MAP], map_cov, atol=1e-12)
     assert_allclose(se3_log(se3_inverse(T) @ model.T_world_body), mean[POSE], atol=1e-10)
     assert_allclose(model.twist - twist, mean[TWIST], atol=1e-12)
     S = B @ P @ B.T + R
@@ -97,7 +107,7 @@ def test_a_pose_trusted_fully_is_reached(rng: np.random.Generator):
     """With a perfect measurement the model ends at the measured pose, however far that is."""
     model, xi = moving_model(rng), rng.uniform(-1.0, 1.0, size=6)
     target = model.T_world_body @ se3_exp(xi)
-    model.correct(PoseMeasurement(xi, np.eye(6) * 1e-14, NO_LAG))
+    model.correct(PoseMeasurement(xi, np.eye(6) * 1e-14, NO_LAG, NO_LAG))
     assert_allclose(model.T_world_body, target, atol=1e-6)
 
 
@@ -113,15 +123,18 @@ def test_step_is_relative_to_the_clone(rng: np.random.Generator):
     assert_allclose(model.step.covariance, 0.04 * doubt, atol=1e-9)
 
 
-def test_anchor_makes_the_pose_exact_and_nothing_else(rng: np.random.Generator):
-    """A new map is where it is: the pose has no error, the twist keeps its own."""
+@pytest.mark.parametrize("share", [0.02, 0.4, 1.0])
+def test_what_is_handed_to_the_map_stays_the_same(share: float, rng: np.random.Generator):
+    """The pose in the map becomes surer, the pose since the start does not, nor does the twist."""
     model = moving_model(rng)
-    pose, before = model.T_world_body.copy(), model.covariance.copy()
-    model.anchor()
+    pose, in_map = model.T_world_body.copy(), model.pose_covariance
+    absolute, twist = model.absolute_covariance, model.covariance[TWIST, TWIST].copy()
+    model.hand_over(share)
     assert_array_equal(model.T_world_body, pose)
-    assert np.abs(model.pose_covariance).max() < 1e-11
-    assert_array_equal(model.covariance[6:, 6:], before[6:, 6:])
-    assert np.linalg.eigvalsh(model.covariance).min() > 0.0
+    assert_allclose(model.pose_covariance, (1.0 - share) ** 2 * in_map, atol=1e-11)
+    assert_allclose(model.absolute_covariance, absolute, atol=1e-11)
+    assert_allclose(model.covariance[TWIST, TWIST], twist, atol=1e-15)
+    assert np.linalg.eigvalsh(model.covariance).min() > -1e-15
 
 
 def test_beginning_anew_moves_to_where_the_second_scan_was_found(rng: np.random.Generator):
@@ -172,7 +185,7 @@ def accelerated_run(rng: np.random.Generator, noise: Floats) -> list[tuple[float
         model.predict(scan_at(0.1 * n))
         measured = pose @ se3_exp(noise * rng.normal(size=6))
         innovation = se3_log(se3_inverse(model.T_world_body) @ measured)
-        model.correct(PoseMeasurement(innovation, np.diag(noise**2), NO_LAG))
+        model.correct(PoseMeasurement(innovation, np.diag(noise**2), NO_LAG, NO_LAG))
         errors = [
             (se3_log(se3_inverse(model.T_world_body) @ pose), model.pose_covariance),
             (twist - model.twist, model.covariance[TWIST, TWIST]),

@@ -103,7 +103,7 @@ def test_drift_is_added_where_the_body_is():
     before = feed(odometry, measured(drive())[:-200])
     recorder = RecordedDrift(DriftConfig())
     drift = odometry.drift.covariance
-    recorder.restart(drift)
+    vars(recorder).update(vars(odometry.drift))
     odometry.drift = recorder
     estimate = odometry.process(drive().scan(len(before)))
     assert estimate is not None
@@ -174,8 +174,13 @@ def test_extrinsics_move_the_points_not_the_answer(imu: ImuNoise | None):
     ]  # fmt: skip
     got = feed(Odometry(DEFAULT, imu, T_body_lidar), turned)
     assert len(got) > 5
-    for one, other in zip(got, estimates(imu), strict=False):
-        assert_allclose(one.T_world_body, other.T_world_body, atol=3e-3)
+    apart = np.array([
+        se3_log(se3_inverse(other.T_world_body) @ one.T_world_body)
+        for one, other in zip(got, estimates(imu), strict=False)
+    ])  # fmt: skip
+    # Other points of a scan are kept, so that the two differ by what is left to chance.
+    assert np.sqrt(np.mean(apart**2, axis=0)).max() < 1.5e-3
+    assert np.abs(apart).max() < 5e-3
 
 
 @needs_two_threads

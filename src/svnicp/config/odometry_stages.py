@@ -154,10 +154,13 @@ class OdometryConfig:
     persistent_scans: int = 15
     """With an IMU and ``noise="adaptive"``, what a scan says counts as far as the last scans, so
     many in all, said it as well: what one scan alone sees is a false match. 1: each by itself."""
+    surprising_scans: int = 15
+    """With an IMU and ``noise="adaptive"``: where the last scans, so many, were farther from the
+    prediction than both had said, the difference is added to a scan's noise. 0: it is not."""
     settled_scans: int = 3
     """A part of the map counts when so many scans have hit it, unless it was there from the
     beginning: what moves is gone by then."""
-    settled_scans_with_imu: int = 5
+    settled_scans_with_imu: int = 8
     """The same where an IMU carries the prediction, which can wait a little longer."""
     lost_s: float = 1.0
     """After this long without a scan that can be believed, a new map is begun [s]."""
@@ -186,7 +189,7 @@ class OdometryConfig:
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
             "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
-            "vouching_with_imu", "settled_scans_with_imu", "trusting_start_s",
+            "vouching_with_imu", "settled_scans_with_imu", "trusting_start_s", "surprising_scans",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

@@ -4,8 +4,9 @@
 Nominal state: position and velocity in the world, R_world_body, biases, gravity. Errors are added
 (world axes for position, velocity, gravity), the rotation's on the right: R = R̂ Exp(δθ). A clone of
 the pose at the last scan stays in the state, so that the step between two scans has a covariance of
-its own. The paper's filter is this one without gravity and clone; its rotation block is printed in
-the second place and belongs in the third.
+its own, and so does the error of the map that scans are matched with: the pose is that in the map.
+The paper's filter is this one without gravity, clone and map; its rotation block is printed in the
+second place and belongs in the third.
 """
 
 from typing import NamedTuple
@@ -32,7 +33,11 @@ POSITION, VELOCITY, ROTATION = slice(0, 3), slice(3, 6), slice(6, 9)
 GYRO_BIAS, ACCEL_BIAS, GRAVITY = slice(9, 12), slice(12, 15), slice(15, 18)
 PREVIOUS = slice(18, 24)
 """Pose at the last scan, in its own body tangent: translation, then rotation."""
-SIZE = 24
+MAP = slice(24, 30)
+"""How far the map around the body is off, in the body tangent; considered, never corrected."""
+SIZE = 30
+SLOWEST_M_S = 0.05
+"""A velocity below this that scans seem to show is no evidence against rest [m/s]."""
 MOST_TURNED_RAD = 1.0
 """Standard deviation of a turn that nothing is known about [rad]."""
 
@@ -74,15 +79,22 @@ class Eskf:
 
     @property
     def pose_jacobian(self) -> Floats:
-        """(6, 24) from the error state to the pose's error in the body tangent."""
+        """(6, 30) from the error state to the pose's error in the body tangent."""
         out = np.zeros((6, SIZE))
         out[:3, POSITION], out[3:, ROTATION] = self.rotation.T, np.eye(3)
         return out
 
     @property
     def pose_covariance(self) -> Covariance:
-        """(6, 6) of the pose, in the body tangent."""
+        """(6, 6) of the pose in the map, in the body tangent."""
         B = self.pose_jacobian
+        return B @ self.covariance @ B.T
+
+    @property
+    def absolute_covariance(self) -> Covariance:
+        """(6, 6) of the pose since the start: in the map, and the map's own."""
+        B = self.pose_jacobian
+        B[:, MAP] = np.eye(6)
         return B @ self.covariance @ B.T
 
     def predict(self, readings: Floats) -> Floats:
@@ -90,12 +102,13 @@ class Eskf:
 
         The track (n, 12) holds rotation by rows and position at the end of every interval.
         """
-        track = np.empty((len(readings), 12))
+        track, T_before = np.empty((len(readings), 12)), self.T_world_body
         navigate(
             self.position, self.velocity, self.rotation, self.gyro_bias, self.accel_bias,
             self.gravity, self.covariance, readings, self._noise, track,
         )  # fmt: skip
         self._take_pose(self.T_world_body)
+        self._carry_map(T_before)
         return track
 
     def preview(self, readings: Floats, rotation: Floats | None = None) -> Floats:
@@ -123,7 +136,9 @@ class Eskf:
         The velocity walks at random, by ``acceleration_std`` [m/s] in the first second; the body
         goes on turning at ``rate`` (3,) [rad/s], which walks by ``turning_std`` [rad/s].
         """
-        turned = so3_exp((np.zeros(3) if rate is None else rate) * seconds)
+        turned, T_before = (
+            so3_exp((np.zeros(3) if rate is None else rate) * seconds), self.T_world_body
+        )  # fmt: skip
         self.position = self.position + self.velocity * seconds
         self.rotation = self.rotation @ turned
         flow = np.eye(SIZE)
@@ -140,6 +155,15 @@ class Eskf:
         P[GYRO_BIAS, GYRO_BIAS] += np.eye(3) * self._noise[2] * seconds
         P[ACCEL_BIAS, ACCEL_BIAS] += np.eye(3) * self._noise[3] * seconds
         self.covariance = P
+        self._carry_map(T_before)
+
+    def _carry_map(self, T_before: Transform) -> None:
+        """Look at the map's error from where the body is now, instead of from here (4, 4)."""
+        A = se3_adjoint(se3_inverse(self.T_world_body) @ T_before)
+        rows = A @ self.covariance[MAP]
+        own = rows[:, MAP] @ A.T
+        self.covariance[MAP], self.covariance[:, MAP] = rows, rows.T
+        self.covariance[MAP, MAP] = 0.5 * (own + own.T)
 
     def doubt_biases(self, gyro_std: float, accel_std: float) -> None:
         """Know the biases less: readings contradicted what scans show."""
@@ -187,16 +211,18 @@ class Eskf:
         noise = np.eye(3) * velocity_std**2
         spread = self.covariance[VELOCITY, VELOCITY] + noise
         squared = float(self.velocity @ np.linalg.solve(spread, self.velocity))
-        if squared > 3.0 + doubt_sigma * np.sqrt(6.0):
+        doubted = squared > 3.0 + doubt_sigma * np.sqrt(6.0)
+        if doubted and np.linalg.norm(self.velocity) > SLOWEST_M_S:
             return False
         self._fuse(B, -self.velocity, noise)
         return True
 
     def _fuse(self, B: Floats, innovation: Floats, noise: Covariance) -> tuple[Floats, float]:
-        """Condition on innovation = B error + noise; returns the gain (24, n) and the NIS."""
+        """Condition on innovation = B error + noise; returns the gain (30, n) and the NIS."""
         P = self.covariance
         S = B @ P @ B.T + noise
         K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
+        K[MAP] = 0.0
         rest = np.eye(SIZE) - K @ B
         P = rest @ P @ rest.T + K @ noise @ K.T
         nis = float(innovation @ np.linalg.solve(S, innovation))
@@ -210,7 +236,7 @@ class Eskf:
         """
         B = self.pose_jacobian
         moved, moved_previous = B @ error, error[PREVIOUS]
-        reset = np.eye(SIZE)
+        reset, T_before = np.eye(SIZE), self.T_world_body
         self._take_pose(self.T_world_body @ se3_exp(moved))
         pose_reset = se3_right_jacobian(moved) @ B
         reset[POSITION] = self.rotation @ pose_reset[:3]
@@ -222,6 +248,7 @@ class Eskf:
         self.gravity = self.gravity + error[GRAVITY]
         self.T_world_previous = orthonormalise(self.T_world_previous @ se3_exp(moved_previous))
         self.covariance = reset @ covariance @ reset.T
+        self._carry_map(T_before)
 
     def _take_pose(self, T_world_body: Transform) -> None:
         """Make this the pose, with a proper rotation."""
@@ -235,12 +262,23 @@ class Eskf:
         self.covariance[:, VELOCITY] = 0.0
         self.covariance[VELOCITY, VELOCITY] = covariance
 
-    def anchor(self) -> None:
-        """Take the pose as exact: a new map begins here, and is where it is by definition."""
+    def hand_over(self, share: float) -> None:
+        """Let this share of the map be made anew at the present pose: it takes over its error.
+
+        By as much the pose is right again, in the map, by definition, and all that is known in the
+        axes of the map (velocity, gravity) turns with them. A new map (share 1) is where it is.
+        """
+        turned = share * self.rotation
+        taken = np.eye(SIZE)
         for errors in (POSITION, ROTATION):
-            self.covariance[errors, :] = 0.0
-            self.covariance[:, errors] = 0.0
-            self.covariance[errors, errors] = np.eye(3) * CERTAIN
+            taken[errors, errors] *= 1.0 - share
+        taken[VELOCITY, ROTATION] = hat(self.velocity) @ turned
+        taken[GRAVITY, ROTATION] = hat(self.gravity) @ turned
+        taken[MAP] += share * self.pose_jacobian
+        P = taken @ self.covariance @ taken.T
+        for errors in (POSITION, ROTATION):
+            P[errors, errors] += np.eye(3) * CERTAIN
+        self.covariance = 0.5 * (P + P.T)
 
     def clone(self) -> None:
         """Make the present pose the one that the next step is relative to."""

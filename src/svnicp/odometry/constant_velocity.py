@@ -21,7 +21,9 @@ from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
 
 POSE, TWIST, PREVIOUS = slice(0, 6), slice(6, 12), slice(12, 18)
-SIZE = 18
+MAP = slice(18, 24)
+"""How far the map around the body is off, in the body tangent; considered, never corrected."""
+SIZE = 24
 NODES = 11
 """Poses of a track over one scan."""
 CERTAIN = 1e-12
@@ -63,6 +65,12 @@ class ConstantVelocity:
         """(6, 6) of the pose relative to the map."""
         return self.covariance[POSE, POSE].copy()
 
+    @property
+    def absolute_covariance(self) -> Covariance:
+        """(6, 6) of the pose since the start: in the map, and the map's own."""
+        P = self.covariance
+        return P[POSE, POSE] + P[POSE, MAP] + P[MAP, POSE] + P[MAP, MAP]
+
     def ready(self, scan: Scan) -> bool:
         """Whether the model can start: always."""
         if self.stamp_ns is None:
@@ -76,6 +84,7 @@ class ConstantVelocity:
         flow = np.eye(SIZE)
         flow[POSE, POSE], from_twist = carried_errors(self.twist * dt)
         flow[POSE, TWIST] = from_twist * dt
+        flow[MAP, MAP] = flow[POSE, POSE]
         self.covariance = flow @ self.covariance @ flow.T
         self._last_dt_s = dt
         # What was learnt is how motion changes from scan to scan, not over a gap.
@@ -125,6 +134,7 @@ class ConstantVelocity:
         B[:, POSE], B[:, TWIST] = np.eye(6), measurement.lag
         S = B @ P @ B.T + noise
         K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
+        K[MAP] = 0.0
         rest = np.eye(SIZE) - K @ B
         P = rest @ P @ rest.T + K @ noise @ K.T
         self._learn_walk(innovation, S)
@@ -171,11 +181,14 @@ class ConstantVelocity:
     def map_turned(self, turn_cov: Covariance) -> None:
         """Nothing is known here of the map's axes."""
 
-    def anchor(self) -> None:
-        """Take the pose as exact: a new map begins here, and is where it is by definition."""
-        self.covariance[POSE, :] = 0.0
-        self.covariance[:, POSE] = 0.0
-        self.covariance[POSE, POSE] = np.eye(6) * CERTAIN
+    def hand_over(self, share: float) -> None:
+        """Let the map take over the pose's error, as far as it is made anew."""
+        taken = np.eye(SIZE)
+        taken[POSE, POSE] *= 1.0 - share
+        taken[MAP, POSE] = np.eye(6) * share
+        P = taken @ self.covariance @ taken.T
+        P[POSE, POSE] += np.eye(6) * CERTAIN
+        self.covariance = 0.5 * (P + P.T)
 
     def at_rest(self, scan: Scan) -> Transform:  # noqa: ARG002
         """Where the body is at a scan if it had no velocity at the last one: still there."""

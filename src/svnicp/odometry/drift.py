@@ -68,8 +68,3 @@ class MapDrift:
         self._alike = self._alike + share * root
         values, vectors = np.linalg.eigh(self.covariance - before)
         return (vectors * np.maximum(values, 0.0)) @ vectors.T
-
-    def restart(self, covariance: Covariance) -> None:
-        """Begin a new map whose place is this uncertain."""
-        self._by_chance = covariance.copy()
-        self._alike = np.zeros((6, 6))

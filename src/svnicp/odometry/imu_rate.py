@@ -72,5 +72,5 @@ def _pose(stamp_ns: int, eskf: Eskf, T_begin_world: Transform, drift: Covariance
     """The state of the filter; the error of the map is carried along with the body."""
     T_world_body = eskf.T_world_body
     A = se3_adjoint(se3_inverse(T_begin_world @ T_world_body))
-    covariance = eskf.pose_covariance + A @ drift @ A.T
+    covariance = eskf.absolute_covariance + A @ drift @ A.T
     return ImuPose(stamp_ns, T_world_body, covariance, eskf.velocity.copy())

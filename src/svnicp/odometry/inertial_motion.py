@@ -26,6 +26,10 @@ from svnicp.preprocess import PoseTrack, track_from
 
 REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
+UNSEEN_REST_M_S = 0.03
+"""How fast a body may be that seems to be at rest by its IMU and by two scans [m/s]."""
+SPEEDING_UP_M_S2 = 0.01
+"""A body whose acceleration is larger than this is about to leave [m/s^2]."""
 SECOND_OPINION_S = 2.0
 """Readings since a scan that was believed can be done without for this long [s]."""
 VISIBLE_M = 0.002
@@ -40,7 +44,6 @@ class InertialMotion:
         self.stamp_ns: int | None = None
         self.started_at_rest = True
         self._start_ns = 0
-        self._start_over = False
         self._unseen_m_s = UNSEEN_SPEED_M_S
         self._velocity_step = 0.0
         self._config, self._motion = config, motion
@@ -86,6 +89,11 @@ class InertialMotion:
         return self.eskf.pose_covariance
 
     @property
+    def absolute_covariance(self) -> Covariance:
+        """(6, 6) of the pose since the start: in the map, and the map's own."""
+        return self.eskf.absolute_covariance
+
+    @property
     def step(self) -> PoseGaussian:
         """Pose of the body in that of the last scan."""
         return self.eskf.step
@@ -109,6 +117,7 @@ class InertialMotion:
             resting=self.started_at_rest, unseen_m_s=self._unseen_m_s,
         )  # fmt: skip
         if seen is None:
+            self.eskf.stop(UNSEEN_REST_M_S)
             return None
         self.started_at_rest = False
         self.eskf.take_velocity(*seen)
@@ -146,9 +155,34 @@ class InertialMotion:
         else:
             self._coasted_s = 0.0
             track = self._navigate(begin_ns, scan)
-        if self._start_over:
-            self.imu.forget_before(scan.stamp_ns)
+        self._stand_still()
+        self.imu.forget_before(min(scan.stamp_ns, self.stamp_ns - self._rest_ns))
         return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
+
+    @property
+    def _rest_ns(self) -> int:
+        """How long readings must be at rest [ns]."""
+        return int(self._config.start_s * 1e9)
+
+    def _stand_still(self) -> None:
+        """Take the velocity as zero while readings are at rest, unless scans have told otherwise.
+
+        Scans of a body at rest are not the witnesses for that: its rings hit the same few lines of
+        a map that knows nothing but them. In the first scans they have a say, see ``begin_moving``.
+        """
+        assert self.stamp_ns is not None, "ready() comes first"
+        if self._coasted_s > 0.0 or self.has_just_begun(REST_CHECK_S):
+            return
+        readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
+        if at_rest(readings, self._config) and not self._speeds_up(readings):
+            self.eskf.stop()
+
+    def _speeds_up(self, readings: Floats) -> bool:
+        """Whether the last readings (n, 6) show an acceleration, however steady it is."""
+        last = readings[-max(len(readings) // 2, 1) :, 3:]
+        pushed = self.eskf.rotation @ (last.mean(axis=0) - self.eskf.accel_bias)
+        noise = float(np.linalg.norm(last.std(axis=0))) / np.sqrt(len(last))
+        return float(np.linalg.norm(pushed + self.eskf.gravity)) > SPEEDING_UP_M_S2 + 3.0 * noise
 
     def without_readings(self, scan: Scan) -> Prediction | None:
         """Predict again, from the last scan that was believed and without any reading since.
@@ -219,28 +253,16 @@ class InertialMotion:
         correction = self.eskf.correct(measurement.innovation, noise, lag)
         self._believed = True
         self._velocity_step = float(np.linalg.norm(self.eskf.velocity - velocity))
-        if not self._start_over:
-            self._end_start()
         return correction
-
-    def _end_start(self) -> None:
-        """Once, after the first scans: if neither readings nor scans show motion, it is rest."""
-        assert self.stamp_ns is not None, "ready() comes first"
-        if self.stamp_ns < self._start_ns + int(REST_CHECK_S * 1e9):
-            return
-        self._start_over = True
-        readings = self.imu.window(self._start_ns, self.stamp_ns)
-        if self.started_at_rest and at_rest(readings, self._config):
-            self.eskf.stop()
 
     def give_way(self) -> bool:
         """No: an IMU is a witness."""
         return False
 
-    def anchor(self) -> None:
-        """Take the pose as exact: a new map begins here."""
-        self.eskf.anchor()
-        self._believed = True
+    def hand_over(self, share: float) -> None:
+        """Let the map take over the pose's error, as far as it is made anew."""
+        self.eskf.hand_over(share)
+        self._believed = self._believed or share >= 1.0
 
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""

@@ -18,6 +18,7 @@ from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.matching import youth
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.persistence import Persistence
+from svnicp.odometry.surprises import Surprises
 from svnicp.registration import RegistrationResult
 
 SILENT = 100.0
@@ -31,7 +32,11 @@ class MeasurementNoise:
         self._config = config
         self._prior_used = prior_used
         self._persistence = Persistence(config.persistent_scans)
-        self._asks_others = carried and config.noise == "adaptive" and config.persistent_scans > 1
+        self._surprises = Surprises(config.surprising_scans)
+        self._expected: Covariance = np.eye(6)
+        adapts = carried and config.noise == "adaptive"
+        self._asks_others = adapts and config.persistent_scans > 1
+        self._learns = adapts and config.surprising_scans > 0
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
 
     def measure(
@@ -42,7 +47,8 @@ class MeasurementNoise:
         lag = result.lag if result.lag is not None else np.zeros((6, 6))
         if self._config.noise == "fixed":
             variances = self._config.fixed_translation_var, self._config.fixed_rotation_var
-            return PoseMeasurement(moved, np.diag(np.repeat(variances, 3)), lag)
+            fixed = np.diag(np.repeat(variances, 3))
+            return PoseMeasurement(moved, fixed, lag, fixed)
         alone = result.likelihood_covariance
         innovation = prior_free(moved, alone, prediction.covariance) if self._prior_used else moved
         if self._config.noise == "smoothed":
@@ -53,9 +59,24 @@ class MeasurementNoise:
                 alone, prediction.covariance, prediction.T_world_body
             )
         alone = self._tempered(alone)
-        slant = self._slant(result.covariance)
-        noise = alone * youth(self._config, map_age) + prediction.scan_noise + slant
-        return PoseMeasurement(innovation, noise, lag, slant)
+        doubted = alone * youth(self._config, map_age) + self._slant(result.covariance)
+        noise = doubted + prediction.scan_noise
+        if self._learns:
+            self._expected = noise + prediction.covariance
+            missing = self._surprises.excess(self._expected, prediction.T_world_body)
+            noise, alone = noise + missing, alone + missing
+        return PoseMeasurement(innovation, noise, lag, alone + prediction.scan_noise)
+
+    def believed(self, measurement: PoseMeasurement, prediction: Prediction) -> None:
+        """Learn from the last scan that was measured, which was fused, how sure scans are."""
+        if self._learns:
+            self._surprises.add(
+                measurement.innovation, self._expected, prediction.T_world_body
+            )  # fmt: skip
+
+    def prediction_was_wrong(self) -> None:
+        """Do not hold against scans what bad readings did."""
+        self._surprises.forget()
 
     def _slant(self, posterior: Covariance) -> Covariance:
         """What walls that are not quite straight add while the place along them is not known.

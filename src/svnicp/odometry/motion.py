@@ -41,13 +41,8 @@ class PoseMeasurement(NamedTuple):
     """(6, 6)."""
     lag: Floats
     """(6, 6) [s] how an error of the predicted velocity adds to the innovation."""
-    slant: Covariance | float = 0.0
-    """Part of the covariance (6, 6) that is no error of the scan, see ``MeasurementNoise``."""
-
-    @property
-    def scan_covariance(self) -> Covariance:
-        """(6, 6) of the scan's own error, which a map takes over."""
-        return self.covariance - self.slant
+    scan_covariance: Covariance
+    """(6, 6) of the scan's own error, which a map takes over: without doubts about that map."""
 
     def distance_sigma(self, predicted: Covariance) -> float:
         """Distance from a prediction of this covariance in standard deviations.
@@ -90,6 +85,11 @@ class MotionModel(Protocol):
     @property
     def pose_covariance(self) -> Covariance:
         """(6, 6) of the pose relative to the map, in the body tangent."""
+        ...
+
+    @property
+    def absolute_covariance(self) -> Covariance:
+        """(6, 6) of the pose since the start: in the map, and the map's own."""
         ...
 
     @property
@@ -154,8 +154,8 @@ class MotionModel(Protocol):
         """Take note that the map has turned, by (3, 3) in the body's axes [rad^2]."""
         ...
 
-    def anchor(self) -> None:
-        """Take the pose as exact: a new map begins here, and is where it is by definition."""
+    def hand_over(self, share: float) -> None:
+        """Let this share of the map be made anew at the present pose, with the pose's error."""
         ...
 
     def clone(self) -> None:

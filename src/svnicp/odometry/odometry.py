@@ -22,7 +22,7 @@ from svnicp.odometry.belief import is_believable, lies_in, turned_otherwise
 from svnicp.odometry.clock import Clock
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
-from svnicp.odometry.first_motion import first_motion
+from svnicp.odometry.first_scans import FirstScans, Look
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import (
     check_extrinsics,
@@ -94,7 +94,7 @@ class Odometry:
         self.drift = MapDrift(self.config.drift)
         self.num_scans = 0
         self._believed_ns: int | None = None
-        self._first_scan: Scan | None = None
+        self._first_scans = FirstScans()
         self._contradicted = False
         self._order = ScanOrder(self.config.odometry.min_step_s)
         self._wait = Wait()
@@ -147,9 +147,8 @@ class Odometry:
         """``add_scan`` for a scan of a dataset."""
         clock = Clock()
         check_is_scan(scan)
-        if not self._in_order(scan) or not self._has_begun(scan):
+        if not self._in_order(scan) or not self._has_begun(scan) or not self._learn_speed(scan):
             return None
-        self._learn_speed(scan)
         prediction = self.motion.predict(scan)
         clock.lap("predict")
         points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
@@ -169,7 +168,7 @@ class Odometry:
             begins = outcome.fate is Fate.FIRST or (
                 outcome.fate is Fate.NEW_MAP and self._contradicted and self.motion.surrender()
             )
-            self._first_scan = scan if begins else None
+            self._first_scans.begin_with(scan if begins else None)
         self._contradicted = not outcome.fate.mapped and (
             self._contradicted or (outcome.contradicts and self._is_witness(outcome))
         )
@@ -212,7 +211,7 @@ class Odometry:
             )  # fmt: skip
             self._believed_ns = scan.mean_ns - self._order.before_ns
             self.motion.set_clock(self._believed_ns)
-            self._first_scan = None
+            self._first_scans.begin_with(None)
         if turn is Turn.LATE:
             self._wait.scan_left_out(scan.mean_ns, last_ns, self.config.odometry.min_step_s)
         return turn is not Turn.LATE
@@ -258,6 +257,7 @@ class Odometry:
             fate = Fate.REFUSED
         if not fate.used or (only is not None and fate is not only):
             return Outcome(fate, result, measurement)
+        self.noise.believed(measurement, prediction)
         correction = self.motion.correct(measurement)
         return Outcome(fate, result, measurement, correction, prediction.covariance)
 
@@ -280,6 +280,7 @@ class Odometry:
         again = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
         second = self._fuse(self._register(again, prediction), prediction, only=Fate.OK)
         if second.fate is Fate.OK:
+            self.noise.prediction_was_wrong()
             return again, second._replace(fate=Fate.AGAINST_IMU)
         self.motion.with_readings()
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
@@ -324,6 +325,7 @@ class Odometry:
         kept = thinned(scan.points, self.config.preprocess.max_map_points)
         share = self.local_map.insert(moved(T_world_body, kept))
         self.views.add(T_world_body[:3, 3], self.config.map.plane_radius_m)
+        self.motion.hand_over(share)
         if outcome.measurement is not None and outcome.fate.used:
             scan_cov = outcome.measurement.scan_covariance
             taken = self.drift.renew(share, scan_cov, outcome.predicted_cov)
@@ -332,32 +334,33 @@ class Odometry:
             self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
 
     def _begin_map(self, points: Points, fate: Fate) -> None:
-        """Begin a map here: it is where it is by definition, and what is not known is drift.
+        """Begin a map here: it takes over what is not known of the pose.
 
         The first scan also decides the size of voxels.
         """
-        self.drift.restart(self.drift.covariance + self.motion.pose_covariance)
-        self.motion.anchor()
+        self.motion.hand_over(1.0)
         wanted = self.config.odometry.auto_voxel and self.config.match.metric == "plane"
         if wanted and fate is Fate.FIRST:
             self.config = fitting_scale(points, self.config)
         self.local_map, self.views = VoxelMap(self.config.map), MapViews()
 
-    def _learn_speed(self, scan: Scan) -> None:
+    def _learn_speed(self, scan: Scan) -> bool:
         """With the second scan, find out how the body moved when the first was taken.
 
-        A start at speed is no surprise then, and the first scan is deskewed after all.
+        A start at speed is no surprise then, and the first scan is deskewed after all. Returns
+        whether the scan can be used.
         """
-        first = self._first_scan
+        first = self._first_scans.first
         if first is None:
-            return
-        points = body_points(scan, None, self.T_body_lidar, self.config.preprocess).points
-        seconds = (scan.mean_ns - first.mean_ns) * 1e-9
-        at_rest = self.motion.at_rest(scan)
-        found = first_motion(points, self.local_map, at_rest, seconds, self.config)
-        track = self.motion.begin_moving(first, scan, found)
+            return True
+        look = Look(self.motion, self.local_map, self.T_body_lidar, self.config)
+        shown = self._first_scans.show(scan, look)
+        if shown is None:
+            return False
+        track = self.motion.begin_moving(first, *shown)
         if track is not None:
             begun = body_points(first, track, self.T_body_lidar, self.config.preprocess)
             self._begin_map(begun.points, Fate.NEW_MAP)
             kept = thinned(begun.points, self.config.preprocess.max_map_points)
             self.local_map.insert(moved(self.motion.T_world_body, kept))
+        return True

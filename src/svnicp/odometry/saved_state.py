@@ -25,6 +25,7 @@ from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.local_map import VoxelMap
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
+from svnicp.odometry.first_scans import FirstScans
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.measurement import MeasurementNoise
@@ -33,16 +34,17 @@ from svnicp.odometry.persistence import Persistence
 from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
+from svnicp.odometry.surprises import Surprises
 from svnicp.odometry.wait import Wait
 
-FORMAT = 4
+FORMAT = 5
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
-        MapViews, Persistence, Wait,
+        MapViews, Persistence, Wait, FirstScans, Surprises,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

@@ -22,7 +22,7 @@ def summarise(
     return Estimate(
         stamp_ns=motion.stamp_ns,
         T_world_body=motion.T_world_body,
-        covariance=motion.pose_covariance + drift.covariance,
+        covariance=motion.absolute_covariance + drift.covariance,
         T_previous_body=step.T_world_body,
         relative_covariance=step.covariance,
         twist=moving.twist,

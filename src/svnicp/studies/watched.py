@@ -69,6 +69,14 @@ class _Watch(MeasurementNoise):
             self.others = {name: ask(scan) for name, ask in self._baselines.items()}
         return self._inner.measure(result, prediction, map_age)
 
+    def believed(self, measurement: PoseMeasurement, prediction: Prediction) -> None:
+        """Take note as the other does."""
+        self._inner.believed(measurement, prediction)
+
+    def prediction_was_wrong(self) -> None:
+        """Take note as the other does."""
+        self._inner.prediction_was_wrong()
+
     def _in_map(self, result: RegistrationResult, prediction: Prediction) -> ScanInMap:
         """The scan as it was registered, in a copy of the map, which baselines fit planes in."""
         odometry, scan = self._odometry, self._scan

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Innovations that are larger than they may be, again and again, make scans less sure."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from inertial_cases import random_covariance
+from svnicp.arrays import Floats
+from svnicp.lie import make_transform, so3_exp
+from svnicp.odometry.surprises import Surprises
+
+SCANS = 15
+
+
+def seen(rng: np.random.Generator, true_cov: Floats, stated_cov: Floats, scans: int = SCANS):
+    """What is missing after innovations of one covariance that were stated to have another."""
+    surprises = Surprises(scans)
+    for _ in range(scans):
+        innovation = rng.multivariate_normal(np.zeros(6), true_cov)
+        surprises.add(innovation, stated_cov, np.eye(4))
+    return surprises.excess(stated_cov, np.eye(4))
+
+
+def test_what_was_stated_right_stays(rng: np.random.Generator):
+    """Innovations as large as they should be add nothing, in nine of ten cases."""
+    stated = random_covariance(rng, 6, 0.05)
+    added = [seen(rng, stated, stated).any() for _ in range(200)]
+    assert np.mean(added) < 0.4
+
+
+def test_what_is_missing_is_added_where_it_is_missing(rng: np.random.Generator):
+    """A height that is ten times less sure than stated is found, and little else changes."""
+    stated = np.diag([0.01, 0.01, 0.002, 1e-3, 1e-3, 1e-3]) ** 2
+    true = stated.copy()
+    true[2, 2] *= 100.0
+    missing = np.mean([seen(rng, true, stated) for _ in range(100)], axis=0)
+    assert missing[2, 2] == pytest.approx(99.0 * stated[2, 2], rel=0.2)
+    for axis in (0, 1, 3, 4, 5):
+        assert missing[axis, axis] < 2.0 * stated[axis, axis]
+
+
+def test_directions_stay_where_they_are_in_the_world(rng: np.random.Generator):
+    """A body that turns on its head is less sure along the same direction of the world."""
+    stated = np.diag([0.01, 0.01, 0.01, 1e-3, 1e-3, 1e-3]) ** 2
+    surprises = Surprises(SCANS)
+    for _ in range(SCANS):
+        surprises.add(np.array([0.1, 0, 0, 0, 0, 0]) * rng.normal(), stated, np.eye(4))
+    T_world_body = make_transform(so3_exp(np.array([0.0, 0.0, np.pi / 2])), np.zeros(3))
+    missing = surprises.excess(stated, T_world_body)
+    assert missing[1, 1] > 10.0 * stated[1, 1]
+    assert_allclose(missing[0, 0], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("scans", "seen_so_far"), [(0, 30), (15, 14)])
+def test_nothing_is_added_before_enough_was_seen(scans: int, seen_so_far: int):
+    """Nor if it was not asked for."""
+    surprises = Surprises(scans)
+    for _ in range(seen_so_far):
+        surprises.add(np.ones(6), np.eye(6) * 1e-6, np.eye(4))
+    assert_array_equal(surprises.excess(np.eye(6) * 1e-6, np.eye(4)), 0.0)
