@@ -102,9 +102,9 @@ def test_drift_is_added_where_the_body_is():
     odometry = Odometry(DEFAULT)
     before = feed(odometry, measured(drive())[:-200])
     recorder = RecordedDrift(DriftConfig())
-    drift = odometry.drift.covariance
-    vars(recorder).update(vars(odometry.drift))
-    odometry.drift = recorder
+    drift = odometry.surroundings.drift.covariance
+    vars(recorder).update(vars(odometry.surroundings.drift))
+    odometry.surroundings.drift = recorder
     estimate = odometry.process(drive().scan(len(before)))
     assert estimate is not None
     A = se3_adjoint(se3_inverse(estimate.T_previous_body))

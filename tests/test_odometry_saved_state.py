@@ -93,7 +93,7 @@ def test_nothing_but_plain_arrays_is_in_the_file(measurements, tmp_path):
     save_state(tmp_path / "state.npz", odometry, {})
     with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
         assert all(file[name].dtype.kind in "fiu" for name in file.files)
-        assert len(file["local_map.offsets"]) == len(odometry.local_map) > 1000
+        assert len(file["surroundings.local_map.offsets"]) == len(odometry.local_map) > 1000
     assert (tmp_path / "state.npz").stat().st_size < odometry.local_map.nbytes / 2
 
 

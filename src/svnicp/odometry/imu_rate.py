@@ -59,7 +59,7 @@ def _carried_on(odometry: "Odometry") -> Iterator[ImuPose]:
         return
     rows = motion.imu.intervals(begin_ns, motion.imu.last_ns)
     stamps_ns = begin_ns + np.cumsum(rows[1:, 0] * 1e9).round().astype(np.int64)
-    eskf, drift = copy.deepcopy(motion.eskf), odometry.drift.covariance
+    eskf, drift = copy.deepcopy(motion.eskf), odometry.surroundings.drift.covariance
     T_begin_world = se3_inverse(eskf.T_world_body)
     for index, stamp_ns in enumerate(stamps_ns, start=1):
         if rows[index, 0] > odometry.config.inertial.max_gap_s:

@@ -11,17 +11,15 @@ import logging
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Covariance, Points
+from svnicp.arrays import Covariance
 from svnicp.config import Config
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
-from svnicp.kernels.deskew import moved
 from svnicp.local_map import VoxelMap
-from svnicp.odometry.belief import is_believable, lies_in, turned_otherwise
+from svnicp.odometry.belief import is_believable, turned_otherwise
 from svnicp.odometry.clock import Clock
 from svnicp.odometry.constant_velocity import ConstantVelocity
-from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_scans import FirstScans, Look
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import (
@@ -32,8 +30,6 @@ from svnicp.odometry.inputs import (
     check_scan,
     num_places,
 )
-from svnicp.odometry.map_scale import fitting_scale
-from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.matching import matching
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.motion import Prediction
@@ -41,8 +37,9 @@ from svnicp.odometry.outcome import Fate, Outcome, judge
 from svnicp.odometry.scan_order import ScanOrder, Turn
 from svnicp.odometry.several_starts import well_placed_start
 from svnicp.odometry.summary import summarise
+from svnicp.odometry.surroundings import Surroundings, scaled_to
 from svnicp.odometry.wait import Wait
-from svnicp.preprocess import BodyPoints, body_points, thinned
+from svnicp.preprocess import BodyPoints, body_points
 from svnicp.registration import RegistrationResult, register_in_map
 from svnicp.registration.inputs import check_config, check_rng
 
@@ -50,8 +47,6 @@ log = logging.getLogger(__name__)
 
 GAP_S = 0.5
 """After this long without a scan that could be believed, several places are tried [s]."""
-PRUNE_EVERY = 10
-"""Scans between two prunings of the map."""
 
 
 class Odometry:
@@ -86,12 +81,10 @@ class Odometry:
             self.motion = ConstantVelocity(self.config.motion)
         else:
             self.motion = InertialMotion(self.config.inertial, self.config.motion, noise)
-        self.local_map = VoxelMap(self.config.map)
+        self.surroundings = Surroundings(self.config)
         self.noise = MeasurementNoise(
             self.config.odometry, prior_used=self.config.prior.use, carried=noise is not None
         )
-        self.views = MapViews()
-        self.drift = MapDrift(self.config.drift)
         self.num_scans = 0
         self._believed_ns: int | None = None
         self._first_scans = FirstScans()
@@ -105,6 +98,11 @@ class Odometry:
             f"<Odometry, {sensors}: {self.num_scans} scans, {self.local_map.num_voxels} voxels in "
             "the map>"
         )
+
+    @property
+    def local_map(self) -> VoxelMap:
+        """The map around the body, in the world."""
+        return self.surroundings.local_map
 
     @property
     def has_imu(self) -> bool:
@@ -156,13 +154,17 @@ class Odometry:
         result = self._register(points, prediction)
         clock.lap("register")
         outcome = self._fuse(result, prediction)
-        if outcome.fate is Fate.UNMATCHED and self._sees_no_surface(points.points):
+        if (
+            outcome.fate is Fate.UNMATCHED
+            and self.has_imu
+            and self.surroundings.shows_no_surface(points.points, self.motion, self.config)
+        ):
             outcome = outcome._replace(fate=Fate.BLIND)
         if not outcome.fate.mapped:
             points, outcome = self._second_opinion(scan, points, outcome)
         clock.lap("correct")
         step = self.motion.step
-        self.drift.move(step.T_world_body)
+        self.surroundings.drift.move(step.T_world_body)
         self._insert(self._better_deskewed(scan, points, outcome), outcome)
         if outcome.fate.mapped:
             begins = outcome.fate is Fate.FIRST or (
@@ -170,11 +172,14 @@ class Odometry:
             )
             self._first_scans.begin_with(scan if begins else None)
         self._contradicted = not outcome.fate.mapped and (
-            self._contradicted or (outcome.contradicts and self._is_witness(outcome))
+            self._contradicted
+            or (outcome.contradicts and self.surroundings.is_witness(outcome, self.config))
         )
         clock.lap("map")
         self.num_scans += 1
-        estimate = summarise(self.motion, self.drift, step, outcome, len(scan.points), clock)
+        estimate = summarise(
+            self.motion, self.surroundings.drift, step, outcome, len(scan.points), clock
+        )
         self.motion.clone()
         return estimate
 
@@ -219,14 +224,14 @@ class Odometry:
     def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
         """Pose of the points in the map; None when there is no map yet, or hardly any point."""
         enough = num_places(scan.points) >= self.config.match.min_matches
-        if self.local_map.num_voxels == 0 or not enough or self._navigates_alone():
+        if self.surroundings.is_empty or not enough or self._navigates_alone():
             return None
         T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
         if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
             start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
         return register_in_map(
             scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
-            config=matching(self.config, self.views.count, self.motion), rng=self.rng,
+            config=matching(self.config, self.surroundings.views.count, self.motion), rng=self.rng,
             point_seconds=scan.seconds, start=start,
         )  # fmt: skip
 
@@ -245,7 +250,7 @@ class Odometry:
         self, result: RegistrationResult | None, prediction: Prediction, only: Fate | None = None
     ) -> Outcome:
         """Correct the filter by a registration that can be believed, or ``only`` by such a one."""
-        if self.local_map.num_voxels == 0:
+        if self.surroundings.is_empty:
             return Outcome(Fate.FIRST)
         if self._navigates_alone():
             return Outcome(Fate.UNUSED)
@@ -273,7 +278,11 @@ class Odometry:
         locked = outcome.fate is Fate.REFUSED and not turned_otherwise(
             outcome.measurement, self.motion, self.config.odometry
         )
-        asked = outcome.result is not None and not locked and self._is_witness(outcome)
+        asked = (
+            outcome.result is not None
+            and not locked
+            and self.surroundings.is_witness(outcome, self.config)
+        )
         prediction = self.motion.without_readings(scan) if asked else None
         if prediction is None:
             return points, outcome._replace(fate=self._or_new_map(outcome.fate))
@@ -286,20 +295,8 @@ class Odometry:
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
 
     def _is_witness(self, outcome: Outcome) -> bool:
-        """Whether a scan may contradict an IMU: much of it is matched, or the map is well known."""
-        matched = outcome.result.num_matches if outcome.result is not None else 0
-        return self.views.are_many or 2 * matched >= self.config.source.max_points
-
-    def _sees_no_surface(self, points: Points) -> bool:
-        """Whether an IMU carries a scan (n, 3) over a map that is there, but too thin for planes.
-
-        Sparse scans make surfaces together, or never: none of them can be matched before.
-        """
-        T_world_body, reach = self.motion.T_world_body, self.config.match.max_distance_m
-        place_var = np.linalg.eigvalsh(self.motion.pose_covariance[:3, :3])[-1]
-        if not self.has_imu or place_var > reach**2:
-            return False
-        return lies_in(self.local_map, points, T_world_body, reach)
+        """Whether a scan may contradict an IMU."""
+        return self.surroundings.is_witness(outcome, self.config)
 
     @property
     def _unseen_s(self) -> float:
@@ -313,36 +310,17 @@ class Odometry:
         return Fate.NEW_MAP if lost and fate not in {Fate.EMPTY, Fate.UNUSED} else fate
 
     def _insert(self, scan: BodyPoints, outcome: Outcome) -> None:
-        """Put a believed scan into the map, and let the map's error grow by what it brings."""
+        """Put a believed scan into the map, or begin one with it."""
         if not outcome.fate.mapped:
             return
         self._believed_ns = self.motion.stamp_ns
+        if outcome.fate is Fate.FIRST:
+            self.config = scaled_to(scan.points, self.config)
         if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
-            self._begin_map(scan.points, outcome.fate)
+            self.surroundings.begin(self.motion, self.config)
         elif self.config.odometry.frame_to_frame:
-            self.local_map = VoxelMap(self.config.map)
-        T_world_body = self.motion.T_world_body
-        kept = thinned(scan.points, self.config.preprocess.max_map_points)
-        share = self.local_map.insert(moved(T_world_body, kept))
-        self.views.add(T_world_body[:3, 3], self.config.map.plane_radius_m)
-        self.motion.hand_over(share)
-        if outcome.measurement is not None and outcome.fate.used:
-            scan_cov = outcome.measurement.scan_covariance
-            taken = self.drift.renew(share, scan_cov, outcome.predicted_cov)
-            self.motion.map_turned(taken[3:, 3:])
-        if self.num_scans % PRUNE_EVERY == 0:
-            self.local_map.prune(T_world_body[:3, 3], self.config.odometry.map_radius_m)
-
-    def _begin_map(self, points: Points, fate: Fate) -> None:
-        """Begin a map here: it takes over what is not known of the pose.
-
-        The first scan also decides the size of voxels.
-        """
-        self.motion.hand_over(1.0)
-        wanted = self.config.odometry.auto_voxel and self.config.match.metric == "plane"
-        if wanted and fate is Fate.FIRST:
-            self.config = fitting_scale(points, self.config)
-        self.local_map, self.views = VoxelMap(self.config.map), MapViews()
+            self.surroundings.replace(self.config)
+        self.surroundings.insert(scan.points, outcome, self.motion, self.config, self.num_scans)
 
     def _learn_speed(self, scan: Scan) -> bool:
         """With the second scan, find out how the body moved when the first was taken.
@@ -360,7 +338,6 @@ class Odometry:
         track = self.motion.begin_moving(first, *shown)
         if track is not None:
             begun = body_points(first, track, self.T_body_lidar, self.config.preprocess)
-            self._begin_map(begun.points, Fate.NEW_MAP)
-            kept = thinned(begun.points, self.config.preprocess.max_map_points)
-            self.local_map.insert(moved(self.motion.T_world_body, kept))
+            self.surroundings.begin(self.motion, self.config)
+            self.surroundings.put(begun.points, self.motion, self.config)
         return True

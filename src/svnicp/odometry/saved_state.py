@@ -35,6 +35,7 @@ from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
 from svnicp.odometry.surprises import Surprises
+from svnicp.odometry.surroundings import Surroundings
 from svnicp.odometry.wait import Wait
 
 FORMAT = 5
@@ -44,7 +45,7 @@ PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
-        MapViews, Persistence, Wait, FirstScans, Surprises,
+        MapViews, Persistence, Wait, FirstScans, Surprises, Surroundings,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

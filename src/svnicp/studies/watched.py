@@ -86,7 +86,7 @@ class _Watch(MeasurementNoise):
             body_points(scan, prediction.track, odometry.T_body_lidar, config.preprocess).points,
             copy.deepcopy(odometry.local_map), result.T_target_source, prediction.T_world_body,
             prediction.covariance,
-            matching(config, odometry.views.count, odometry.motion),
+            matching(config, odometry.surroundings.views.count, odometry.motion),
         )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def watched_run(
 
 
 def _seen(odometry: Odometry, estimate: Estimate, watch: _Watch) -> Watched:
-    drift = odometry.drift.covariance.copy()
+    drift = odometry.surroundings.drift.covariance.copy()
     filtered = odometry.motion.pose_covariance.copy()
     return Watched(estimate, watch.last, filtered, drift, watch.others)
 
