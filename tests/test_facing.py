@@ -14,7 +14,7 @@ from svnicp.kernels.facing import (
     scan_axes,
     vouched_shares,
 )
-from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
+from svnicp.kernels.weights import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, so3_exp
 
 NO_COVARIANCE = np.zeros(6, dtype=np.float32)

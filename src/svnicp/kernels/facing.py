@@ -8,8 +8,8 @@ turned into those of the body at the end.
 import numpy as np
 
 from svnicp.kernels.curvature import seen_offsets
-from svnicp.kernels.linearise import BLOCK, robust_weight
 from svnicp.kernels.njit import njit
+from svnicp.kernels.plane_sums import BLOCK
 from svnicp.kernels.small import (
     inverse3,
     product,
@@ -17,6 +17,7 @@ from svnicp.kernels.small import (
     transposed_applied,
     transposed_product,
 )
+from svnicp.kernels.weights import robust_weight
 
 WITNESSES = 20.0
 """As many surface points as face an axis vouch for half of what does not."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.config import NoiseConfig
-from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
+from svnicp.kernels.weights import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
 
 WEIGHT_KINDS = {
     "geman_mcclure": GEMAN_MCCLURE, "cauchy_norm": CAUCHY_NORM, "none": NO_WEIGHT,
