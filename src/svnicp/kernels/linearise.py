@@ -9,9 +9,10 @@ local origin, so that float32 resolves a hundredth of a millimetre.
 
 import numpy as np
 
-from svnicp.kernels.lie import compose_offset, pull_back
+from svnicp.kernels.lie import pull_back
 from svnicp.kernels.njit import njit
 from svnicp.kernels.plane_sums import BLOCK, add_planes, reduce_block
+from svnicp.kernels.pose_mean import poses_of
 from svnicp.kernels.small import applied, product, transposed_applied, transposed_product
 from svnicp.kernels.threads import share
 from svnicp.kernels.weights import robust_weight
@@ -91,8 +92,8 @@ def linearise(T_reference, offsets, seen, points, candidates, max_squared, kind,
     """
     count = len(offsets)
     sums, costs, counts = np.zeros((count, 27)), np.zeros(count), np.zeros((count, 2), np.int64)
-    case = (T_reference, offsets, seen, points, candidates, max_squared, kind, width)
-    share(add_planes_of_some, count, PARTICLES, *case, sums, costs, counts)
+    case = (poses_of(T_reference, offsets @ seen.T), points, candidates, max_squared, kind, width)
+    share(add_planes, count, PARTICLES, *case, sums, costs, counts)
     if counts[:, 1].any():  # rarely: this half is compiled only where there are such points
         share(add_points_of_some, count, PARTICLES, *case, sums, costs)
     gradients, hessians = np.empty((count, 6)), np.empty((count, 6, 6))
@@ -101,32 +102,12 @@ def linearise(T_reference, offsets, seen, points, candidates, max_squared, kind,
 
 
 @njit()
-def add_planes_of_some(
-    begin, end, T_reference, offsets, seen, points, candidates, max_squared, kind, width, sums,
-    costs, counts,
-):  # fmt: skip
-    """``add_planes`` for some of the particles."""
-    poses = np.empty((end - begin, 4, 4))
-    for k in range(begin, end):
-        T = compose_offset(T_reference, applied(seen, offsets[k]))
-        for i in range(4):
-            for j in range(4):
-                poses[k - begin, i, j] = T[i, j]
-    add_planes(
-        poses, points, candidates, max_squared, kind, width, sums[begin:end], costs[begin:end],
-        counts[begin:end],
-    )  # fmt: skip
-
-
-@njit()
 def add_points_of_some(
-    begin, end, T_reference, offsets, seen, points, candidates, max_squared, kind, width, sums,
-    costs,
+    begin, end, poses, points, candidates, max_squared, kind, width, sums, costs
 ):  # fmt: skip
-    """``add_points`` for some of the particles."""
+    """``add_points`` for some of the poses."""
     for k in range(begin, end):
-        T = compose_offset(T_reference, applied(seen, offsets[k]))
-        costs[k] += add_points(T, points, candidates, max_squared, kind, width, sums[k])
+        costs[k] += add_points(poses[k], points, candidates, max_squared, kind, width, sums[k])
 
 
 @njit()
@@ -157,7 +138,7 @@ def linearise_one(T, points, candidates, max_squared, kind, width):
     """Gradient (6,) and Hessian (6, 6) at one pose, without the cost of starting threads."""
     sums, counts = np.zeros((1, 27)), np.zeros((1, 2), dtype=np.int64)
     case = (points, candidates, max_squared, kind, width)
-    add_planes(T[None], *case, sums, np.zeros(1), counts)
+    add_planes(0, 1, T[None], *case, sums, np.zeros(1), counts)
     if counts[0, 1] > 0:
         add_points(T, *case, sums[0])
     return sums[0, :6], sums[0, FULL]

@@ -16,8 +16,10 @@ BLOCK = 256
 
 
 @njit()
-def add_planes(poses, points, candidates, max_squared, kind, width, sums, costs, counts):
-    """Add Σ w A r / V (6) and Σ w A A' / V (21) over the points whose match is a plane, per pose.
+def add_planes(
+    begin, end, poses, points, candidates, max_squared, kind, width, sums, costs, counts
+):
+    """Add Σ w A r / V (6) and Σ w A A' / V (21) over points whose match is a plane, for some poses.
 
     ``sums`` (K, 27) belong to poses (K, 4, 4), and so do ``costs`` (K,), which get Σ w r² / V, and
     ``counts`` (K, 2), the number of these points and that of points whose match is a point. Right
@@ -30,7 +32,7 @@ def add_planes(poses, points, candidates, max_squared, kind, width, sums, costs,
     for start in range(0, len(points), BLOCK):
         used = np.int64(min(BLOCK, len(points) - start))
         _gather(points, candidates, start, used, block)
-        for k in range(len(poses)):
+        for k in range(begin, end):
             _match(poses[k], block, used, np.int64(num_candidates), max_squared, matched, rows)
             costs[k] += _rows_of_planes(poses[k], block, matched, rows, used, kind, width)
             _count(matched, used, counts[k])
