@@ -61,8 +61,9 @@ def _gather(points, candidates, start, used, block):
 def _match(T, block, used, num_candidates, max_squared, matched, rows):
     """Choose the nearest candidate of every point of a block, as ``nearest_candidate`` does.
 
-    Into ``matched`` (10, BLOCK) go normal (3), offset and precision of the plane, or zeros; into
-    ``rows`` the point's place (3) at the pose T.
+    Into ``matched`` (10, BLOCK) go normal (3), offset and precision of the plane, or zeros, the
+    point's place (3) at the pose T, the squared distance and the number of the candidate; into
+    ``rows`` the place once more, in full.
     """
     r00, r01, r02, r10, r11, r12 = T[0, 0], T[0, 1], T[0, 2], T[1, 0], T[1, 1], T[1, 2]
     r20, r21, r22, t0, t1, t2 = T[2, 0], T[2, 1], T[2, 2], T[0, 3], T[1, 3], T[2, 3]
@@ -81,21 +82,18 @@ def _match(T, block, used, num_candidates, max_squared, matched, rows):
         nearest[n], choice[n] = gate, np.float32(-1.0)
         nx[n] = ny[n] = nz[n] = offset[n] = precision[n] = np.float32(0.0)
     for m in range(num_candidates):
-        candidate = block[3 + 8 * m : 11 + 8 * m]
-        _offer(candidate, np.float32(m), used, matched[5:])
+        _offer(block, np.int64(m), used, matched)
     for m in range(num_candidates):
         for i in range(5):
             _take(block[6 + 8 * m + i], np.float32(m), used, matched[9], matched[i])
 
 
 @njit()
-def _offer(candidate, number, used, places):
-    """Let the points of a block choose a candidate (8, BLOCK) that is nearer than their choice.
-
-    ``places`` (5, BLOCK): where they are (3), squared distance and number of their choice.
-    """
-    x, y, z, nearest, choice = places[0], places[1], places[2], places[3], places[4]
-    cx, cy, cz = candidate[0], candidate[1], candidate[2]
+def _offer(block, m, used, matched):
+    """Let the points of a block choose candidate m where it is nearer than their choice."""
+    x, y, z, nearest, choice = matched[5], matched[6], matched[7], matched[8], matched[9]
+    cx, cy, cz = block[3 + 8 * m], block[4 + 8 * m], block[5 + 8 * m]
+    number = np.float32(m)
     for n in range(used):
         dx, dy, dz, before, chosen = cx[n] - x[n], cy[n] - y[n], cz[n] - z[n], nearest[n], choice[n]
         squared = dx * dx + dy * dy + dz * dz

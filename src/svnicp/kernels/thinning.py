@@ -41,7 +41,8 @@ def _empty_table(least):
     while size < least:
         size *= 2
     table = np.empty((size, 2), dtype=np.int64)
-    table[:, 0] = FREE
+    for place in range(size):
+        table[place, 0] = FREE
     return table
 
 
@@ -65,7 +66,8 @@ def count_leaves(points, leaf):
 @njit()
 def num_leaves(points, leaf):
     """Number of leaves that the points (n, 3) are in."""
-    return len(count_leaves(points, leaf)[1])
+    _, keys, _ = count_leaves(points, leaf)
+    return len(keys)
 
 
 @njit()
