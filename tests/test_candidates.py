@@ -171,3 +171,20 @@ def test_what_few_scans_hit_is_not_matched(scene):
     assert_array_equal(rows[3][new, 0, :3], rows[2][new, 0, :3])
     assert np.count_nonzero(rows[2][new, 0, 7]) > 150
     assert not rows[3][new, 0, 7].any()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 64, 500])
+def test_the_median_of_residuals_is_numpys(count: int, rng: np.random.Generator):
+    """Matches are those of ``match_all``; the median is the one in the middle of their sizes."""
+    points = rng.uniform(-1.0, 1.0, (count, 3)).astype(np.float32)
+    rows = np.zeros((count, 2, 8), dtype=np.float32)
+    rows[:, :, :3] = points[:, None] + rng.normal(size=(count, 2, 3)) * 0.1
+    rows[:, :, 3], rows[:, :, 6] = 1.0, rows[:, :, 0]
+    rows[:, :, 7] = rng.choice([0.0, 1e4], size=(count, 2))
+    chosen, normalised, used, median = compiled.match_and_median(np.eye(4), points, rows, 0.15**2)
+    expected = compiled.match_all(np.eye(4), points, rows, 0.15**2)
+    np.testing.assert_array_equal(chosen, expected[0])
+    np.testing.assert_array_equal(normalised, expected[1])
+    sizes = np.sort(np.abs(normalised[chosen >= 0]))
+    assert used == len(sizes)
+    np.testing.assert_equal(median, sizes[used // 2] if used > 0 else np.nan)

@@ -7,14 +7,9 @@ from numpy.testing import assert_allclose
 
 import reference
 from svnicp.arrays import Floats
-from svnicp.kernels.facing import (
-    WITNESSES,
-    facing_sums,
-    reliable_part,
-    scan_axes,
-    vouched_shares,
-)
-from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
+from svnicp.kernels.facing import facing_sums, reliable_part
+from svnicp.kernels.scan_axes import WITNESSES, scan_axes, vouched_shares
+from svnicp.kernels.weights import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, so3_exp
 
 NO_COVARIANCE = np.zeros(6, dtype=np.float32)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from svnicp.arrays import Floats, Points, Transform
 from svnicp.config import Config, NoiseConfig
 from svnicp.kernels.candidates import match_all
-from svnicp.kernels.linearise import GEMAN_MCCLURE, NO_WEIGHT
+from svnicp.kernels.weights import GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, se3_exp, se3_inverse, se3_log, so3_exp, transform_points
 from svnicp.local_map import VoxelMap
 from svnicp.registration import register_in_map

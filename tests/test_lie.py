@@ -351,3 +351,23 @@ def test_orthonormalise_finds_the_nearest_rotation(mirrored: bool, rng: np.rando
     others = np.concatenate([R @ lie.so3_exp(rng.normal(size=(200, 3)) * s) for s in (1e-3, 1.0)])
     distance = np.linalg.norm(R - damaged[:3, :3])
     assert np.all(np.linalg.norm(others - damaged[:3, :3], axis=(-2, -1)) > distance)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("damage", [1e-15, 1e-10, 1e-9, 1e-8, 1e-7])
+def test_orthonormalise_is_the_same_for_little_damage(
+    mirrored: bool, damage: float, rng: np.random.Generator
+):
+    """What is nearly a rotation, or nearly a reflection, becomes what the SVD makes of it."""
+    nearly = se3_exp(random_tangents(rng, ()))
+    nearly[:3, :3] += damage * rng.normal(size=(3, 3))
+    nearly[:3, 0] *= -1.0 if mirrored else 1.0
+    U, _, V = np.linalg.svd(nearly[:3, :3])
+    expected = U @ np.diag([1.0, 1.0, np.linalg.det(U @ V)]) @ V
+    R = lie.orthonormalise(nearly)[:3, :3]
+    if mirrored:  # which of the nearly equal axes is turned round is a matter of rounding
+        assert np.linalg.norm(R - nearly[:3, :3]) < 2.0 + 1e-6
+        assert_allclose(R @ R.T, np.eye(3), atol=1e-13)
+        assert np.linalg.det(R) > 0.0
+    else:
+        assert_allclose(R, expected, rtol=0.0, atol=1e-14)

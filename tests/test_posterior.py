@@ -66,6 +66,14 @@ def test_order_does_not_matter(seed: int, count: int):
     assert_allclose(scatter_other, scatter, rtol=0.0, atol=1e-9 * np.abs(scatter).max())
 
 
+def test_particles_are_poses_of_their_offsets(rng: np.random.Generator):
+    """An offset (t, φ) stands for the reference times (Exp φ, t), small or large."""
+    offsets = rng.normal(size=(30, 6)) * np.geomspace(1e-6, 1.0, 30)[:, None]
+    T_reference = se3_exp(rng.normal(size=6))
+    expected = T_reference @ make_transform(so3_exp(offsets[:, 3:]), offsets[:, :3])
+    assert_allclose(particle_poses(T_reference, offsets), expected, rtol=0.0, atol=1e-13)
+
+
 def test_scatter_is_the_population_covariance(rng: np.random.Generator):
     """For offsets with mean zero, the mean is the reference and the scatter divides by K."""
     offsets = rng.normal(size=(30, 6)) * UNITS

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from svnicp.kernels.small import (
     applied,
     inverse3,
+    inverse_spd,
     product,
     symmetric_eigen,
     transposed_applied,
@@ -30,6 +31,16 @@ def test_inverse_undoes(rng: np.random.Generator):
     """A matrix times its inverse is the identity."""
     a = rng.normal(size=(3, 3)) + 3.0 * np.eye(3)
     assert_allclose(inverse3(a) @ a, np.eye(3), atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_inverse_of_a_covariance_is_numpys(size: int, rng: np.random.Generator):
+    """The inverse of a symmetric positive matrix of any size, and exactly symmetric."""
+    a = rng.normal(size=(size, size))
+    matrix = a @ a.T + np.eye(size)
+    inverse = inverse_spd(matrix)
+    assert_allclose(inverse, np.linalg.inv(matrix), rtol=0.0, atol=1e-13)
+    assert_allclose(inverse, inverse.T, rtol=0.0, atol=0.0)
 
 
 @given(seed=st.integers(0, 2**32 - 1), decades=st.sampled_from([0, 3, 10]))

@@ -46,13 +46,14 @@ def test_all_points_are_kept_when_there_are_few(count: int, rng: np.random.Gener
 def test_leaves_are_the_cubes_of_the_grid(seed: int, far: float):
     """Two points share a leaf exactly when they are in the same cube of the grid, near or far."""
     points = np.random.default_rng(seed).normal(size=(300, 3)) + far
-    places, table = count_leaves(points, 0.5)
+    numbers, keys, counted = count_leaves(points, 0.5)
     _, cubes, counts = np.unique(
         np.floor(points / 0.5), axis=0, return_inverse=True, return_counts=True
     )
     cubes = cubes.ravel()
-    assert_array_equal(places[:, None] == places, cubes[:, None] == cubes)
-    assert_array_equal(table[places, 1], counts[cubes])
+    assert_array_equal(numbers[:, None] == numbers, cubes[:, None] == cubes)
+    assert_array_equal(counted[numbers], counts[cubes])
+    assert len(np.unique(keys)) == len(counts)
 
 
 def test_crowded_points_are_kept_in_inverse_proportion(rng: np.random.Generator):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from svnicp.config import BackendConfig, Config, SteinConfig
 from svnicp.errors import ConfigError
 from svnicp.kernels import linearise as compiled
-from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
+from svnicp.kernels.weights import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
 from svnicp.lie import make_transform, se3_inverse, so3_exp, so3_log
 from svnicp.registration import register, stein_icp, svgd, svn
 from svnicp.registration.backend import NumbaBackend, make_backend

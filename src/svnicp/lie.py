@@ -21,6 +21,11 @@ ROTATION = slice(3, 6)
 PART = 16384
 """Points of one product in ``transform_points``."""
 
+NEARLY = 1e-8
+"""A rotation that is off by less than this needs one step of Newton's to be right to rounding."""
+
+_IDENTITY = np.eye(3)
+
 # Taylor coefficients in x^2 of the functions below; eight are enough for |x| < 1 rad.
 _CUBIC = np.array([(-1) ** j / factorial(2 * j + 3) for j in range(8)])
 _QUARTIC = np.array([(-1) ** j / factorial(2 * j + 4) for j in range(8)])
@@ -152,7 +157,12 @@ def transform_points(T_a_b: Transform, points_b: Floats) -> Floats:
 def orthonormalise(T_a_b: Transform) -> Transform:
     """Transform whose rotation block is replaced by the nearest rotation; (..., 4, 4)."""
     T_a_b = np.asarray(T_a_b, dtype=np.float64)
-    U, _, V = np.linalg.svd(T_a_b[..., :3, :3])
+    R = T_a_b[..., :3, :3]
+    if R.ndim == 2:
+        excess = R.T @ R - _IDENTITY
+        if np.abs(excess).max() < NEARLY and _determinant(R) > 0.0:
+            return make_transform(R - 0.5 * (R @ excess), T_a_b[:3, 3])
+    U, _, V = np.linalg.svd(R)
     # Without the sign the nearest orthogonal matrix could be a reflection.
     U[..., :, 2] *= np.sign(np.linalg.det(U @ V))[..., None]
     return make_transform(U @ V, T_a_b[..., :3, 3])
@@ -162,12 +172,20 @@ def make_transform(rotation: Floats, translation: Floats) -> Transform:
     """Transform of a rotation (..., 3, 3) and a translation (..., 3) [m]; (..., 4, 4)."""
     rotation = np.asarray(rotation, dtype=np.float64)
     translation = np.asarray(translation, dtype=np.float64)
-    batch = np.broadcast_shapes(rotation.shape[:-2], translation.shape[:-1])
+    batch = ()
+    if rotation.ndim > 2 or translation.ndim > 1:
+        batch = np.broadcast_shapes(rotation.shape[:-2], translation.shape[:-1])
     T_a_b = np.zeros((*batch, 4, 4))
     T_a_b[..., :3, :3] = rotation
     T_a_b[..., :3, 3] = translation
     T_a_b[..., 3, 3] = 1.0
     return T_a_b
+
+
+def _determinant(matrix: Floats) -> float:
+    """Determinant of one matrix (3, 3), without a call of LAPACK."""
+    (a, b, c), (d, e, f), (g, h, i) = matrix.tolist()
+    return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
 
 
 def _sine_and_cosine_terms(angle_squared: Floats) -> tuple[Floats, Floats]:

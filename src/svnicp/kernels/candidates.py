@@ -189,3 +189,42 @@ def match_all(T, points, rows, max_squared):
             residual = np.sqrt(square / 3.0)
         normalised[n] = residual * np.sqrt(row[7])
     return chosen, normalised
+
+
+@njit()
+def match_and_median(T, points, rows, max_squared):
+    """``match_all``, the number of matches, and the median of their residuals' absolute values.
+
+    The median is the one in the middle, the larger one of two; NaN without a match.
+    """
+    chosen, normalised = match_all(T, points, rows, max_squared)
+    sizes, used = np.empty(len(points)), 0
+    for n in range(len(points)):
+        sizes[used] = abs(normalised[n])
+        used += np.int64(chosen[n] >= 0)
+    return chosen, normalised, used, _in_the_middle(sizes, np.int64(used))
+
+
+@njit()
+def _in_the_middle(values, count):
+    """The middle one of the first ``count`` values in their order; changes their places."""
+    if count == 0:
+        return np.nan
+    low, high, middle = np.int64(0), count - 1, count // 2
+    while low < high:
+        pivot, left, right = values[(low + high) // 2], low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left, right = left + 1, right - 1
+        if middle <= right:
+            high = right
+        elif middle >= left:
+            low = left
+        else:
+            break
+    return values[middle]

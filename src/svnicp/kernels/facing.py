@@ -8,20 +8,17 @@ turned into those of the body at the end.
 import numpy as np
 
 from svnicp.kernels.curvature import seen_offsets
-from svnicp.kernels.linearise import BLOCK, robust_weight
 from svnicp.kernels.njit import njit
-from svnicp.kernels.small import (
-    inverse3,
-    product,
-    symmetric_eigen,
-    transposed_applied,
-    transposed_product,
+from svnicp.kernels.plane_sums import BLOCK
+from svnicp.kernels.scan_axes import (
+    TRACE,
+    axes_from_target,
+    counted_share,
+    scan_axes,
+    vouched_shares,
 )
-
-WITNESSES = 20.0
-"""As many surface points as face an axis vouch for half of what does not."""
-TRACE = 1e-9
-"""Share of the plain information that is left everywhere, so that nothing is singular."""
+from svnicp.kernels.small import product, transposed_applied, transposed_product
+from svnicp.kernels.weights import robust_weight
 
 
 @njit()
@@ -45,56 +42,12 @@ def reliable_part(
         for j in range(6):
             kept[i, j] += TRACE * hessian[i, j]
     share = seen_offsets(kept, fake)
-    reliable = transposed_product(share, product(kept, share))
+    fake = transposed_product(share, product(kept, share))
+    for i in range(6):
+        for j in range(6):
+            fake[i, j] = hessian[i, j] - fake[i, j]
     gradient = transposed_applied(share, transposed_applied(share, gradient))
-    return seen_offsets(hessian, hessian - reliable), gradient
-
-
-@njit()
-def scan_axes(hessian):
-    """Axes (3, 3), as columns, along which a scan sees positions independently, turns unknown."""
-    turning = np.empty((3, 3))
-    floor = TRACE * (hessian[3, 3] + hessian[4, 4] + hessian[5, 5])
-    for i in range(3):
-        for j in range(3):
-            turning[i, j] = hessian[3 + i, 3 + j] + (floor if i == j else 0.0)
-    turning = inverse3(turning)
-    marginal = np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            marginal[i, j] = hessian[i, j]
-            for k in range(3):
-                for m in range(3):
-                    marginal[i, j] -= hessian[i, 3 + k] * turning[k, m] * hessian[j, 3 + m]
-    for i in range(3):
-        for j in range(i):
-            marginal[i, j] = marginal[j, i] = 0.5 * (marginal[i, j] + marginal[j, i])
-    return symmetric_eigen(marginal)[1]
-
-
-@njit()
-def vouched_shares(T, rows, chosen, normalised, kind, width, axes, facing, vouching):
-    """How much (3,) of what does not face each axis counts because of what does.
-
-    A few points that face it are no witnesses, however much they weigh: they may be a false plane.
-    """
-    from_target = product(np.ascontiguousarray(axes.T), np.ascontiguousarray(T[:3, :3].T))
-    faced, whole, squares = np.zeros(3), np.full(3, 1e-30), np.full(3, 1e-30)
-    for index in range(len(chosen)):
-        m = chosen[index]
-        if m < 0:
-            continue
-        square = normalised[index] * normalised[index]
-        precision = robust_weight(kind, square, width) * rows[index, m, 7]
-        nx, ny, nz = rows[index, m, 3], rows[index, m, 4], rows[index, m, 5]
-        for i in range(3):
-            a = from_target[i, 0] * nx + from_target[i, 1] * ny + from_target[i, 2] * nz
-            information, share = precision * a * a, _share(a, facing, 0.0)
-            whole[i] += information
-            faced[i] += share * share * information
-            squares[i] += (share * share * information) ** 2
-    witnesses = faced * faced / squares
-    return np.minimum(vouching * faced / whole, 1.0) * witnesses / (witnesses + WITNESSES)
+    return seen_offsets(hessian, fake), gradient
 
 
 @njit()
@@ -107,7 +60,7 @@ def facing_sums(
     ``vouched`` v (3,) of its axis.
     """
     sums, block = np.zeros(48), np.empty((16, BLOCK))
-    from_target = product(np.ascontiguousarray(axes.T), np.ascontiguousarray(T[:3, :3].T))
+    from_target = axes_from_target(T, axes)
     for start in range(0, len(points), BLOCK):
         used = 0
         for index in range(start, min(start + BLOCK, len(points))):
@@ -148,7 +101,11 @@ def _face(block, used, from_target, axes, kind, width, facing, vouched):
         a0 = f00 * b0[n] + f01 * b1[n] + f02 * b2[n]
         a1 = f10 * b0[n] + f11 * b1[n] + f12 * b2[n]
         a2 = f20 * b0[n] + f21 * b1[n] + f22 * b2[n]
-        s0, s1, s2 = _share(a0, facing, v0), _share(a1, facing, v1), _share(a2, facing, v2)
+        s0, s1, s2 = (
+            counted_share(a0, facing, v0),
+            counted_share(a1, facing, v1),
+            counted_share(a2, facing, v2),
+        )
         b0[n], b1[n], b2[n] = s0 * a0, s1 * a1, s2 * a2
         p0, p1, p2 = b3[n], b4[n], b5[n]
         b3[n] = axes[0, 0] * p0 + axes[1, 0] * p1 + axes[2, 0] * p2
@@ -169,13 +126,6 @@ def _face(block, used, from_target, axes, kind, width, facing, vouched):
         c3[n] = precision * s1 * s1 * (x1 * f10 + y1 * f11 + z1 * f12)
         c4[n] = precision * s1 * s2 * (x1 * f20 + y1 * f21 + z1 * f22)
         c5[n] = precision * s2 * s2 * (x2 * f20 + y2 * f21 + z2 * f22)
-
-
-@njit(inlined=True)
-def _share(component, facing, vouched):
-    """How much of a component of a normal counts."""
-    share = component * component / (component * component + facing * facing + 1e-30)
-    return share + vouched * (1.0 - share)
 
 
 @njit(inlined=True)

@@ -3,8 +3,9 @@
 
 import numpy as np
 
-from svnicp.kernels.linearise import nearest_candidate, robust_weight
+from svnicp.kernels.linearise import nearest_candidate
 from svnicp.kernels.njit import njit
+from svnicp.kernels.weights import robust_weight
 
 
 @njit()

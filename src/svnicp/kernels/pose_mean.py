@@ -17,6 +17,18 @@ NO_STEP = 1e-10
 
 
 @njit()
+def poses_of(T_reference, offsets):
+    """Poses (K, 4, 4) of offsets (K, 6) from a reference pose."""
+    out = np.empty((len(offsets), 4, 4))
+    for k in range(len(offsets)):
+        pose = compose_offset(T_reference, offsets[k])
+        for i in range(4):
+            for j in range(4):
+                out[k, i, j] = pose[i, j]
+    return out
+
+
+@njit()
 def mean_and_scatter(T_particles):
     """Mean (4, 4) of poses (K, 4, 4) on the manifold, and their population covariance (6, 6) there.
 

@@ -24,12 +24,16 @@ from svnicp.kernels.planes import (
     STATE,
     UNKNOWN,
 )
+from svnicp.kernels.prefetch import prefetch
 from svnicp.kernels.voxel_arrays import EMPTY
 
 ON_PLANE_SIGMAS = 3.0
 """A cell's mean this many standard deviations off the leader's plane is not on it."""
 LEADING_STD = 0.03
 """A plane whose normal is less certain than this [rad] stands for nobody else: an edge is near."""
+
+AHEAD = 8
+"""Rows by which memory is asked for ahead of its use."""
 
 
 @njit()
@@ -46,6 +50,7 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
     followers = np.empty((indices.size, 2), dtype=np.int64)
     num_leaders, num_followers = 0, 0
     for row in range(indices.shape[0]):
+        _ask_for(voxels, indices, row + AHEAD)
         for column in range(indices.shape[1]):
             stored = indices[row, column]
             if stored == EMPTY:
@@ -68,6 +73,18 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
                 followers[num_followers, 1] = leader
                 num_followers += 1
     return leaders[:num_leaders], followers[:num_followers]
+
+
+@njit(inlined=True)
+def _ask_for(voxels, indices, row):
+    """Bring what a row of stored points will need into the cache."""
+    if row < indices.shape[0]:
+        for column in range(indices.shape[1]):
+            if indices[row, column] != EMPTY:
+                record = np.int64(_record(voxels, indices[row, column]))
+                prefetch(voxels.planes, record)
+                prefetch(voxels.moments, record)
+                prefetch(voxels.leaders, indices[row, column] // voxels.cap)
 
 
 @njit(inlined=True)

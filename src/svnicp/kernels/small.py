@@ -108,6 +108,30 @@ def solve_spd(matrix, right):
 
 
 @njit()
+def inverse_spd(matrix):
+    """Inverse of a symmetric positive matrix (n, n), scaled so that mixed units do no harm."""
+    size = len(matrix)
+    scale, scaled = np.empty(size), np.empty((size, size))
+    for i in range(size):
+        scale[i] = 1.0 / np.sqrt(max(matrix[i, i], 1e-12))
+    for i in range(size):
+        for j in range(size):
+            scaled[i, j] = 0.5 * (matrix[i, j] + matrix[j, i]) * scale[i] * scale[j]
+    values, vectors = symmetric_eigen(scaled)
+    largest = values[0]
+    for k in range(1, size):
+        largest = max(largest, values[k])
+    inverse = np.empty((size, size))
+    for i in range(size):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(size):
+                total += vectors[i, k] * vectors[j, k] / max(values[k], 1e-12 * largest)
+            inverse[i, j] = inverse[j, i] = total * scale[i] * scale[j]
+    return inverse
+
+
+@njit()
 def symmetric_eigen(matrix):
     """Eigenvalues (n,) and eigenvectors as columns (n, n) of a symmetric matrix, in no order.
 

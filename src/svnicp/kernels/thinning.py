@@ -35,32 +35,39 @@ def _leaf_position(table, key):
 
 
 @njit()
-def count_leaves(points, leaf):
-    """Place of every point's leaf (n,) in a table (size, 2) of keys and numbers of points."""
+def _empty_table(least):
+    """Table (size, 2) of keys and numbers of leaves, at least this long."""
     size = 16
-    while size < 2 * len(points):
+    while size < least:
         size *= 2
     table = np.empty((size, 2), dtype=np.int64)
-    table[:, 0] = FREE
-    places = np.empty(len(points), dtype=np.int64)
+    for place in range(size):
+        table[place, 0] = FREE
+    return table
+
+
+@njit()
+def count_leaves(points, leaf):
+    """Number of every point's leaf (n,); key and number of points of every leaf, as they come."""
+    table = _empty_table(2 * len(points))
+    numbers, keys = np.empty(len(points), dtype=np.int64), np.empty(len(points), dtype=np.int64)
+    counts, used = np.zeros(len(points), dtype=np.int64), 0
     for n in range(len(points)):
         key = leaf_key(points, n, leaf)
         place = _leaf_position(table, key)
         if table[place, 0] == FREE:
-            table[place, 0], table[place, 1] = key, 0
-        table[place, 1] += 1
-        places[n] = place
-    return places, table
+            table[place, 0], table[place, 1], keys[used] = key, used, key
+            used += 1
+        numbers[n] = table[place, 1]
+        counts[numbers[n]] += 1
+    return numbers, keys[:used], counts[:used]
 
 
 @njit()
 def num_leaves(points, leaf):
     """Number of leaves that the points (n, 3) are in."""
-    _, table = count_leaves(points, leaf)
-    used = 0
-    for place in range(len(table)):
-        used += np.int64(table[place, 0] != FREE)
-    return used
+    _, keys, _ = count_leaves(points, leaf)
+    return len(keys)
 
 
 @njit()
@@ -75,19 +82,18 @@ def spread(points, leaf, count, sparse):
     """
     if len(points) <= count:
         return np.arange(len(points))
-    places, table = count_leaves(points, leaf)
-    chances, chance_at = np.empty(len(points)), _crowds(table)
-    for place in range(len(table)):
-        crowd = chance_at[place]
-        if crowd > 0.0:
-            chance_at[place] = min(1.0, crowd / sparse) ** 2 / crowd
-    for n in range(len(points)):
-        chances[n] = chance_at[places[n]]
-    share = _share_for(chances, count)
+    numbers, keys, counts = count_leaves(points, leaf)
+    chances = _crowds(keys, counts)
+    for number in range(len(chances)):
+        crowd = chances[number]
+        chances[number] = min(1.0, crowd / sparse) ** 2 / crowd
+    share = _share_for(chances, counts, count)
+    for number in range(len(chances)):
+        chances[number] = min(1.0, share * chances[number])
     kept = np.empty(len(points), dtype=np.int64)
     used, passed = 0, 0.5
     for n in range(len(points)):
-        passed += min(1.0, share * chances[n])
+        passed += chances[numbers[n]]
         if passed >= 1.0:
             passed -= 1.0
             kept[used] = n
@@ -96,39 +102,41 @@ def spread(points, leaf, count, sparse):
 
 
 @njit()
-def _crowds(table):
-    """Number of points (size,) in every leaf of the table and the 26 around it.
+def _crowds(keys, counts):
+    """Number of points (m,) in each of the leaves and the 26 around it.
 
-    Of two neighbours the one with the smaller key looks the other up, and both count it.
+    Of two neighbours the one with the smaller key looks the other up, and both count it: in a table
+    of their own, mostly empty, so that leaves without points are told at the first look.
     """
-    crowds = np.zeros(len(table))
-    for place in range(len(table)):
-        key = table[place, 0]
-        if key == FREE:
-            continue
-        crowds[place] += table[place, 1]
+    table = _empty_table(8 * len(keys))
+    for number in range(len(keys)):
+        place = _leaf_position(table, keys[number])
+        table[place, 0], table[place, 1] = keys[number], number
+    crowds = np.zeros(len(keys))
+    for number in range(len(keys)):
+        crowds[number] += counts[number]
         for neighbour in range(14, 27):
             i, j, k = neighbour // 9 - 1, neighbour // 3 % 3 - 1, neighbour % 3 - 1
-            other = _leaf_position(table, key + (i << (2 * BITS)) + (j << BITS) + k)
-            if table[other, 0] != FREE:
-                crowds[place] += table[other, 1]
-                crowds[other] += table[place, 1]
+            place = _leaf_position(table, keys[number] + (i << (2 * BITS)) + (j << BITS) + k)
+            if table[place, 0] != FREE:
+                crowds[number] += counts[table[place, 1]]
+                crowds[table[place, 1]] += counts[number]
     return crowds
 
 
 @njit()
-def _share_for(chances, count):
-    """Factor of the chances with which about ``count`` points are kept in all."""
+def _share_for(chances, counts, count):
+    """Factor of the leaves' chances with which about ``count`` points are kept in all."""
     least = chances[0]
-    for n in range(1, len(chances)):
-        least = min(least, chances[n])
+    for number in range(1, len(chances)):
+        least = min(least, chances[number])
     low, high = 0.0, 1.0 / least
     share = high
     for _ in range(40):
         share = 0.5 * (low + high)
         expected = 0.0
-        for n in range(len(chances)):
-            expected += min(1.0, share * chances[n])
+        for number in range(len(chances)):
+            expected += counts[number] * min(1.0, share * chances[number])
         if abs(expected - count) < 0.002 * count:
             break
         if expected < count:

@@ -8,6 +8,7 @@ several threads. The others, which open cells and voxels, follow in their order.
 import numpy as np
 
 from svnicp.kernels.njit import njit
+from svnicp.kernels.prefetch import prefetch
 from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_arrays import (
     EMPTY,
@@ -26,6 +27,8 @@ ABSENCE = 10
 """A voxel that so many insertions did not reach has lost what was in it, or its sight."""
 STRIPES = 2
 """Parts into which voxels are divided when points are added, a power of two."""
+BLOCK = 128
+"""Points that are looked up together."""
 
 
 def add_to_known(voxels, points, voxel_size, cells, epoch):
@@ -45,13 +48,54 @@ def add_to_known(voxels, points, voxel_size, cells, epoch):
 
 @njit()
 def add_in_stripes(begin, end, voxels, points, voxel_size, cells, epoch, left, reached):
-    """``add_to_known`` for voxels in some of the stripes, which divide them like a chessboard."""
-    voxel = np.int64(EMPTY)
+    """``add_to_known`` for voxels in some of the stripes, which divide them like a chessboard.
+
+    In steps of a block of points each, so that what one point waits for does not hold up the next.
+    """
+    places, cell_of = np.empty((6, BLOCK)), np.empty(BLOCK, dtype=np.int64)
+    voxel_of, record_of = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    for start in range(0, len(points), BLOCK):
+        used = np.int64(min(BLOCK, len(points) - start))
+        _locate(points, start, used, voxel_size, cells, places, cell_of)
+        reached[begin] += _find_known(begin, end, voxels, places, used, epoch, voxel_of)
+        for n in range(used):
+            record_of[n] = EMPTY
+            if voxel_of[n] == EMPTY:
+                continue
+            slot = np.int64(voxels.cell_slots[voxel_of[n], cell_of[n]])
+            if slot != EMPTY:
+                record_of[n] = voxels.starts[voxel_of[n]] + slot
+                prefetch(voxels.moments, record_of[n])
+        for n in range(used):
+            if record_of[n] != EMPTY:
+                left[start + n] = False
+                dx, dy, dz = places[3, n], places[4, n], places[5, n]
+                _add_moments(voxels.moments[record_of[n]], dx, dy, dz)
+
+
+@njit()
+def _locate(points, start, used, voxel_size, cells, places, cell_of):
+    """Voxel of some points, offset from its centre (both into ``places``, (6, BLOCK)), and cell."""
+    px, py, pz, dx, dy, dz = places[0], places[1], places[2], places[3], places[4], places[5]
+    for n in range(used):
+        x, y, z = points[start + n, 0], points[start + n, 1], points[start + n, 2]
+        px[n], py[n] = np.floor(x / voxel_size), np.floor(y / voxel_size)
+        pz[n] = np.floor(z / voxel_size)
+        dx[n] = x - (px[n] + 0.5) * voxel_size
+        dy[n] = y - (py[n] + 0.5) * voxel_size
+        dz[n] = z - (pz[n] + 0.5) * voxel_size
+    for n in range(used):
+        cell_of[n] = _cell(dx[n], dy[n], dz[n], voxel_size, cells)
+
+
+@njit(inlined=True)
+def _find_known(begin, end, voxels, places, used, epoch, voxel_of):
+    """Voxels of some points, EMPTY where there is none in the stripes; how many are reached now."""
+    voxel, reached = np.int64(EMPTY), 0
     at_x = at_y = at_z = np.int64(0)
-    for n in range(len(points)):
-        x = np.int64(np.floor(points[n, 0] / voxel_size))
-        y = np.int64(np.floor(points[n, 1] / voxel_size))
-        z = np.int64(np.floor(points[n, 2] / voxel_size))
+    for n in range(used):
+        x, y, z = np.int64(places[0, n]), np.int64(places[1, n]), np.int64(places[2, n])
+        voxel_of[n] = EMPTY
         if not begin <= (x + y + z) & (STRIPES - 1) < end:
             continue
         if voxel == EMPTY or x != at_x or y != at_y or z != at_z:  # neighbours often share one
@@ -61,14 +105,9 @@ def add_in_stripes(begin, end, voxels, points, voxel_size, cells, epoch, left, r
                 continue
             if voxels.touched[voxel] != epoch:
                 _visit(voxels, voxel, epoch)
-                reached[begin] += 1
-        dx = points[n, 0] - (x + 0.5) * voxel_size
-        dy = points[n, 1] - (y + 0.5) * voxel_size
-        dz = points[n, 2] - (z + 0.5) * voxel_size
-        slot = np.int64(voxels.cell_slots[voxel, _cell(dx, dy, dz, voxel_size, cells)])
-        if slot != EMPTY:
-            left[n] = False
-            _add_moments(voxels.moments[voxels.starts[voxel] + slot], dx, dy, dz)
+                reached += 1
+        voxel_of[n] = voxel
+    return reached
 
 
 @njit()

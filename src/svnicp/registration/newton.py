@@ -20,7 +20,7 @@ from svnicp.lie import orthonormalise
 from svnicp.registration.candidates import Candidates, localise
 from svnicp.registration.prior import Prior, prior_seen_from
 from svnicp.registration.reliability import reliable_part
-from svnicp.registration.robust import WEIGHT_KINDS, Efficiency, efficiency, residual_scale
+from svnicp.registration.robust import WEIGHT_KINDS, Efficiency, efficiency, scale_of_median
 
 STEPS_PER_WALK = 6
 SHORT_STEP = np.array([2e-4] * 3 + [2e-5] * 3)
@@ -86,11 +86,12 @@ def newton_step(
     """Scale, reliability, prior and Newton step at one pose; None with too few matches."""
     config = aim.config
     T_local = localise(T, candidates.origin)
-    chosen, normalised = compiled.match_all(T_local, candidates.points, candidates.rows, reach_m**2)
-    matched = normalised[chosen >= 0]
-    if len(matched) < config.match.min_matches:
+    chosen, normalised, num_matches, median = compiled.match_and_median(
+        T_local, candidates.points, candidates.rows, reach_m**2
+    )
+    if num_matches < config.match.min_matches:
         return None
-    scale = residual_scale(matched) if config.noise.scale == "residuals" else 1.0
+    scale = scale_of_median(median) if config.noise.scale == "residuals" else 1.0
     kind, width = WEIGHT_KINDS[config.noise.weight], config.noise.weight_width
     # Variances are scaled by s²: the same as a weight s times as wide, and sums divided by s².
     gradient, hessian = linearise_one(
@@ -103,10 +104,10 @@ def newton_step(
             kind, width * scale, hessian, config.noise.facing,
             config.noise.vouching,
         )  # fmt: skip
-    factors = efficiency(config.noise, len(matched))
+    factors = efficiency(config.noise, int(num_matches))
     prior = prior_seen_from(aim.guess, aim.precision, T)
     offset, information, slope = curvature.newton_offset(
         gradient, hessian, reliable, factors.gradient / scale**2, factors.hessian / scale**2, *prior
     )
     prior = prior._replace(slope=slope)
-    return NewtonStep(offset, reliable[0], factors, prior, information, scale, len(matched))
+    return NewtonStep(offset, reliable[0], factors, prior, information, scale, int(num_matches))

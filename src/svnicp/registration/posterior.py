@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
-from svnicp.kernels import pose_mean
-from svnicp.lie import make_transform, so3_exp
+from svnicp.kernels import pose_mean, small
 from svnicp.registration.stein_kernel import settled_variance
 
 UNSEEN_VARIANCE_FACTOR = 1e6
@@ -45,7 +44,8 @@ class WeakDirection:
 
 def particle_poses(T_reference: Transform, offsets: Floats) -> Transform:
     """Poses (K, 4, 4) of offsets (K, 6): T_reference (Exp φ, t)."""
-    return T_reference @ make_transform(so3_exp(offsets[:, 3:]), offsets[:, :3])
+    offsets = np.ascontiguousarray(offsets, dtype=np.float64)
+    return pose_mean.poses_of(np.ascontiguousarray(T_reference), offsets)
 
 
 def mean_and_scatter(T_particles: Transform) -> tuple[Transform, Covariance]:
@@ -99,10 +99,7 @@ def weak_directions(
 
 def inverse_spd(matrix: Floats) -> Floats:
     """Inverse of a symmetric positive matrix (6, 6), scaled so that mixed units do no harm."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-12))
-    values, vectors = np.linalg.eigh(symmetric(matrix) * np.outer(scale, scale))
-    inverse = (vectors / np.maximum(values, 1e-12 * values[-1])) @ vectors.T
-    return symmetric(inverse * np.outer(scale, scale))
+    return small.inverse_spd(np.ascontiguousarray(matrix, dtype=np.float64))
 
 
 def symmetric(matrix: Floats) -> Floats:

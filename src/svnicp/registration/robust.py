@@ -13,7 +13,7 @@ import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.config import NoiseConfig
-from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
+from svnicp.kernels.weights import CAUCHY_NORM, GEMAN_MCCLURE, NO_WEIGHT
 
 WEIGHT_KINDS = {
     "geman_mcclure": GEMAN_MCCLURE, "cauchy_norm": CAUCHY_NORM, "none": NO_WEIGHT,
@@ -67,8 +67,12 @@ def efficiency(config: NoiseConfig, num_points: int) -> Efficiency:
 def residual_scale(normalised: Floats) -> float:
     """Scale of residuals (n,) already divided by their standard deviation, from their median."""
     middle = len(normalised) // 2
-    median = np.partition(np.abs(normalised), middle)[middle]
-    return max(float(median) / _GAUSSIAN_MEDIAN, 0.1)
+    return scale_of_median(float(np.partition(np.abs(normalised), middle)[middle]))
+
+
+def scale_of_median(median: float) -> float:
+    """Scale of normalised residuals by the median of their absolute values."""
+    return max(median / _GAUSSIAN_MEDIAN, 0.1)
 
 
 def robust_weights(normalised: Floats, kind: int, width: float) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 from svnicp.arrays import Floats
 from svnicp.errors import ConfigError
 from svnicp.extras import require
-from svnicp.kernels.linearise import CAUCHY_NORM, GEMAN_MCCLURE
+from svnicp.kernels.weights import CAUCHY_NORM, GEMAN_MCCLURE
 from svnicp.registration.backend import Array, mini_batch
 from svnicp.registration.prior import Prior
 from svnicp.registration.problem import Problem
