@@ -5,7 +5,7 @@ Everything here is written from the definitions, with loops and whole matrices i
 memory, and must never import from ``svnicp.kernels``.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,12 @@ class Plane(NamedTuple):
     normal_cov: Floats
     height_var: float
     residual_var: float
+    axes: Floats
+    """(3, 2) of width and length."""
+    parabola: Floats
+    """(6,) of 1, w, v, w², w v, v² over the plane; zeros where there is none."""
+    curve_var: float
+    """Variance of the slope that its curvature leads to, by the square of the distance."""
 
 
 def plane_fit(cells: Cells, center: Floats, config: MapConfig) -> Plane | None:
@@ -142,7 +148,33 @@ def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: b
         normal_cov=(vectors[:, 1:] * spread) @ vectors[:, 1:].T + np.outer(slope, slope),
         height_var=max(along_width, along_length, residual_var) / count,
         residual_var=residual_var,
+        axes=vectors[:, 1:],
+        **parabola(height, width, length, counts, values[0]),
     )
+
+
+def parabola(
+    height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float
+) -> dict[str, Any]:
+    """Best parabola (6,), less what noise and half of the cubic terms explain, and its doubt."""
+    cubic = np.stack([w**3, w**2 * v, w * v**2, v**3], 1)
+    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1)
+    roots = np.sqrt(counts)[:, None]
+    basis, _ = np.linalg.qr(np.hstack([terms, cubic]) * roots)
+    squares = (basis.T @ (roots[:, 0] * height)) ** 2
+    freedom = max(counts.sum() - 6, 1)
+    noise_var = (scatter - squares[3:6].sum()) / freedom
+    against = 6.0 * (1.0 + 25.0 / freedom) * noise_var + 0.5 * squares[6:].mean()
+    share = 1.0 - against / squares[3:6].mean()
+    rest = terms[:, :5] * roots
+    left = roots[:, 0] * v**2 - rest @ np.linalg.lstsq(rest, roots[:, 0] * v**2, rcond=None)[0]
+    told = min(own_share_of_width_squared(w, v, counts), np.sum(left**2) / np.sum(counts * v**4))
+    if share <= 0.0 or told < 0.25:
+        return {"parabola": np.zeros(6), "curve_var": 0.0}
+    best = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0]
+    spread = np.diag(np.linalg.inv((terms * roots).T @ (terms * roots)))
+    widest = max(4.0 * spread[3], spread[4], 4.0 * spread[5])
+    return {"parabola": share * best, "curve_var": 4.0 * noise_var * widest}
 
 
 def bending(height: Floats, w: Floats, v: Floats, counts: Floats) -> tuple[float, float]:
@@ -329,7 +361,23 @@ def candidate_row(
     leverage = lever @ plane.normal_cov @ lever
     surface = max(range_var * incidence**2, plane.residual_var)
     variance = surface + plane.height_var + leverage + floor_var
-    return np.concatenate([position, plane.normal, [plane.normal @ plane.centroid, 1.0 / variance]])
+    normal, offset, _ = tangent_plane(plane, lever)
+    return np.concatenate([position, normal, [offset, 1.0 / variance]])
+
+
+def tangent_plane(plane: Plane, lever: Floats) -> tuple[Floats, float, float]:
+    """Normal (3,), offset and slope variance of a parabola ``lever`` off its centroid.
+
+    Of the plane itself where the parabola is too steep.
+    """
+    (w, v), (p0, p1, p2, p3, p4, p5) = plane.axes.T @ lever, plane.parabola
+    slope = plane.axes @ np.array([p1 + 2.0 * p3 * w + p4 * v, p2 + p4 * w + 2.0 * p5 * v])
+    if np.linalg.norm(slope) > 0.3:
+        return plane.normal, float(plane.normal @ plane.centroid), 0.0
+    height = p0 + p1 * w + p2 * v + p3 * w**2 + p4 * w * v + p5 * v**2
+    normal = (plane.normal - slope) / np.linalg.norm(plane.normal - slope)
+    place = plane.centroid + plane.axes @ np.array([w, v]) + height * plane.normal
+    return normal, float(normal @ place), float(plane.curve_var * (w**2 + v**2))
 
 
 def facing_sums(

@@ -11,6 +11,7 @@ from reference import (
     filled_cells,
     nearest_candidate,
     plane_fit,
+    tangent_plane,
 )
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
@@ -85,7 +86,10 @@ def test_plane_rows_agree_with_the_twin(scene, non_planar: int):
         )  # fmt: skip
         assert_row(rows[n, m].astype(np.float64), expected, plane)
         if plane is not None and plane.planar:
-            upper = plane.normal_cov[np.triu_indices(3)]
+            place = transform_points(T, points[n][None].astype(np.float64))[0]
+            normal, _, slope_var = tangent_plane(plane, place - plane.centroid)
+            normal_var = plane.normal_cov + slope_var * (np.eye(3) - np.outer(normal, normal))
+            upper = normal_var[np.triu_indices(3)]
             assert_allclose(normal_cov[n, m], upper, rtol=0.0, atol=0.01 * np.abs(upper).max())
         else:
             assert_array_equal(normal_cov[n, m], 0.0)

@@ -12,8 +12,8 @@ from svnicp.kernels.patches import ARRIVALS, HEIGHT, LENGTH, WIDTH
 
 NUM_TERMS, NUM_QUADRATIC = 10, 6
 """Terms 1, w, v, w², w v, v², w³, w² v, w v², v³; how many are there without the cubic ones."""
-WIDTH_SQUARED = 3
-"""Index of the term w²."""
+WIDTH_SQUARED, LENGTH_SQUARED = 3, 5
+"""Indices of the terms w² and v²."""
 COLUMNS = 12
 """Columns of the normal equations: products of terms, the height, and one to fill the vectors."""
 SOLUTION, SLOPES, TOTALS = 10, 11, 10
@@ -27,8 +27,8 @@ NOISY_CURVATURE = 2.5
 def bending(series, size, radius, work):
     """Mean squares, per arrival, of what bending along width and along length explains of heights.
 
-    The third number is the share of w² that is its own: little where cells lie along two lines, as
-    two rings of a scan do, which are a plane whatever surface they are on.
+    The third and fourth numbers are the shares of w² and v² that are their own: little where cells
+    lie along two lines, as two rings of a scan do, which are a plane whatever surface they are on.
 
     ``series`` as in ``patches``, with ``size`` cells and zeros; ``work`` (11, COLUMNS) is scratch
     memory. Terms beyond the plane explain one noise variance each when there is nothing but noise,
@@ -38,25 +38,27 @@ def bending(series, size, radius, work):
     each other an arrival falls into: their difference is no lack of fit.
     """
     _power_sums(series, size, 1.0 / radius, work)
-    told = _reduce(work)
+    width_told, length_told = _reduce(work)
     along_width = (work[3, SOLUTION] ** 2 + work[6, SOLUTION] ** 2 + work[8, SOLUTION] ** 2) / 3.0
     along_length = (work[5, SOLUTION] ** 2 + work[9, SOLUTION] ** 2 + work[7, SOLUTION] ** 2) / 3.0
-    return along_width, along_length, told
+    return along_width, along_length, width_told, length_told
 
 
 @njit()
 def _reduce(work):
-    """Cholesky's factor in place of the normal equations; the share of w² that is its own.
+    """Cholesky's factor in place of the normal equations; shares of w² and v² that are their own.
 
     Row i gets one over the factor's diagonal at [i, i], the factor's column right of that, and the
     solution of the triangular system. Whole rows, also where nothing is needed: loops of a fixed
     length are vector instructions.
     """
-    told = 0.0
+    width_told = length_told = 0.0
     for k in range(NUM_TERMS):
         total, pivot = work[TOTALS, k], work[k, k]
         if k == WIDTH_SQUARED:
-            told = pivot / (total + 1e-12)
+            width_told = pivot / (total + 1e-12)
+        if k == LENGTH_SQUARED:
+            length_told = pivot / (total + 1e-12)
         scale = 1.0 / np.sqrt(max(pivot, 1e-9 * total + 1e-12))
         for j in range(COLUMNS):
             work[k, j] *= scale
@@ -65,7 +67,17 @@ def _reduce(work):
             for j in range(COLUMNS):
                 work[i, j] -= factor * work[k, j]
         work[k, k] = scale
-    return told
+    return width_told, length_told
+
+
+@njit()
+def solve_quadratic(work):
+    """Coefficients of the terms up to the second order alone, into their column of ``work``."""
+    for i in range(NUM_QUADRATIC - 1, -1, -1):
+        value = work[i, SOLUTION]
+        for k in range(i + 1, NUM_QUADRATIC):
+            value -= work[i, k] * work[k, SLOPES]
+        work[i, SLOPES] = value * work[i, i]
 
 
 @njit()
@@ -74,20 +86,15 @@ def curved_tilt(work, radius, scatter, count):
 
     Where the rings of a scan cut a pipe askew, its curvature looks like a slope along it: the best
     parabola is tilted against the plane at the centroid. Only the direction that is not curved
-    itself counts: along the other it is a fold, the surface's own shape. ``work`` as ``bending``
-    leaves it; ``scatter`` is the sum of squares about the plane of all ``count`` arrivals.
-    Curvature that noise explains gives no tilt.
+    itself counts: along the other it is a fold, the surface's own shape. ``work`` as
+    ``solve_quadratic`` leaves it; ``scatter`` is the sum of squares about the plane of all
+    ``count`` arrivals. Curvature that noise explains gives no tilt.
     """
     explained = work[3, SOLUTION] ** 2 + work[4, SOLUTION] ** 2 + work[5, SOLUTION] ** 2
     noise_var = max(scatter - explained, 1e-12) / max(count - NUM_QUADRATIC, 1.0)
     share = 1.0 - NOISY_CURVATURE * noise_var / max(explained / 3.0, 1e-12)
     if share <= 0.0:
         return 0.0, 0.0
-    for i in range(NUM_QUADRATIC - 1, 0, -1):
-        value = work[i, SOLUTION]
-        for k in range(i + 1, NUM_QUADRATIC):
-            value -= work[i, k] * work[k, SLOPES]
-        work[i, SLOPES] = value * work[i, i]
     slopes = work[1, SLOPES], work[2, SLOPES]
     mean, twist = work[3, SLOPES] + work[5, SLOPES], work[4, SLOPES]
     half = work[3, SLOPES] - work[5, SLOPES]

@@ -7,6 +7,7 @@ angle, the roughness of the surface, and the error of the fitted plane at that p
 
 import numpy as np
 
+from svnicp.kernels.bent_surface import bend_row
 from svnicp.kernels.linearise import nearest_candidate
 from svnicp.kernels.njit import njit
 from svnicp.kernels.planes import (
@@ -117,26 +118,26 @@ def _pack_point(
             continue
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
-            _plane_row(plane, centre, beam, place, noise, row)
-            _normal_cov(plane, noise[2], normal_cov[m])
+            slope_var = _plane_row(plane, centre, beam, place, noise, row)
+            _normal_cov(plane, row, noise[2] + slope_var, normal_cov[m])
         elif non_planar == POINT:
             row[7] = _point_precision(voxels.moments[record], noise, voxel_size)
 
 
 @njit()
-def _normal_cov(plane, tilt_var, out):
+def _normal_cov(plane, row, tilt_var, out):
     """Covariance (6,) of a normal: that of its fit, and a tilt any way."""
     field = 0
     for i in range(3):
         for j in range(i, 3):
-            across = (1.0 if i == j else 0.0) - plane[NORMAL + i] * plane[NORMAL + j]
+            across = (1.0 if i == j else 0.0) - row[3 + i] * row[3 + j]
             out[field] = plane[NORMAL_COV + field] + tilt_var * across
             field += 1
 
 
 @njit()
 def _plane_row(plane, centre, beam, place, noise, row):
-    """Normal, offset and precision of a match with a plane."""
+    """Normal, offset and precision of a match with a plane; variance of its slope by bending."""
     nx, ny, nz = plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2]
     row[3], row[4], row[5] = nx, ny, nz
     row[6] = nx * centre[0] + ny * centre[1] + nz * centre[2]
@@ -151,6 +152,7 @@ def _plane_row(plane, centre, beam, place, noise, row):
     # beam's noise is roughness that it will meet as well.
     surface = max(noise[0] * incidence * incidence, plane[RESIDUAL_VAR])
     row[7] = 1.0 / (surface + plane[HEIGHT_VAR] + leverage + noise[1])
+    return bend_row(plane, centre, (dx, dy, dz), row)
 
 
 @njit()

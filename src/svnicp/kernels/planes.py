@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.kernels.bending import COLUMNS, NUM_TERMS, bending, curved_tilt
+from svnicp.kernels.bending import COLUMNS, NUM_TERMS, bending, curved_tilt, solve_quadratic
+from svnicp.kernels.bent_surface import write_bend
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
 from svnicp.kernels.patches import (
@@ -40,7 +41,8 @@ UNKNOWN, PLANAR, ROUGH = 0.0, 1.0, 2.0
 STATE, OWN_COUNT, NORMAL, CENTROID, NORMAL_COV, HEIGHT_VAR, RESIDUAL_VAR, EPOCH = (
     0, 1, 2, 5, 8, 14, 15, 16,
 )  # fmt: skip
-"""Fields of a plane record; NORMAL_COV is xx xy xz yy yz zz, CENTROID relative to the voxel."""
+"""Fields of a plane record; NORMAL_COV is xx xy xz yy yz zz, CENTROID relative to the voxel. Those
+of ``bent_surface`` follow."""
 
 TOLD = 0.25
 """Share of bending along the width that must be told from a slope: three lines show a third, two
@@ -203,13 +205,17 @@ def _write(plane, size, used, mean, radius, limits, scratch):
         or not _fills_area(scratch.series, size, used, limits[1] ** 2)
     ):
         return
-    along_width, along_length, told = bending(scratch.series, size, radius, scratch.work)
+    along_width, along_length, told, length_told = bending(
+        scratch.series, size, radius, scratch.work
+    )
     if told < TOLD:
         return
     plane[HEIGHT_VAR] = max(along_width, along_length, residual_var) / count
     if along_width >= limits[6] ** 2 * values[1]:
         return
     plane[STATE] = PLANAR
+    solve_quadratic(scratch.work)
+    write_bend(plane, scratch.work, vectors, radius, values[0], count, min(told, length_told))
     tilt_width, tilt_length = curved_tilt(scratch.work, radius, values[0], count)
     field = NORMAL_COV
     for i in range(3):

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from svnicp.config import MapConfig
+from svnicp.kernels.bent_surface import NUM_FIELDS
 from svnicp.kernels.voxel_arrays import EMPTY, STRETCH, VoxelArrays
 
 POOL = ("offsets", "moments", "planes", "links", "spare")
@@ -42,7 +43,7 @@ def allocate_pool(records: int, config: MapConfig) -> dict[str, Any]:
     return {
         "offsets": np.empty((rounded, 3), dtype=np.float32),
         "moments": np.empty((rounded, 10), dtype=np.float32),
-        "planes": np.empty((rounded, 17), dtype=np.float32),
+        "planes": np.empty((rounded, NUM_FIELDS), dtype=np.float32),
         "links": np.empty(rounded // STRETCH, dtype=np.int32),
         "spare": spare,
     }
