@@ -196,3 +196,5 @@ class OdometryConfig:
         for name in ("smoothed_scans", "persistent_scans"):
             value = getattr(self, name)
             require(value >= 1, f"odometry.{name}", "at least 1", value)
+        surprising = self.surprising_scans
+        require(surprising != 1, "odometry.surprising_scans", "0, or 2 and more", surprising)

@@ -311,7 +311,7 @@ class Eskf:
 
 
 def _start_covariance(start: Start, estimate_gravity: bool) -> Floats:
-    """Covariance (24, 24) of the state at the start, where the pose is the world's definition."""
+    """Covariance (30, 30) of the state at the start, where the pose is the world's definition."""
     P = np.eye(SIZE) * CERTAIN
     P[VELOCITY, VELOCITY] = start.velocity_cov
     P[GYRO_BIAS, GYRO_BIAS] = np.eye(3) * start.gyro_bias_var

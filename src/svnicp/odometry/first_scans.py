@@ -15,6 +15,7 @@ from svnicp.local_map import VoxelMap
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.first_motion import FirstMotion, FirstMotions, first_motion, is_confirmed
 from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.inputs import num_places
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import body_points
 
@@ -52,6 +53,13 @@ class FirstScans:
     def begin_with(self, scan: Scan | None) -> None:
         """A map begins with this scan; None: there is nothing to be shown any more."""
         self.first, self._held_back = scan, None
+
+    def can_use(self, scan: Scan, look: Look) -> bool:
+        """Whether a scan can tell something about the first one: it is later, and not empty."""
+        last = self._held_back or self.first
+        assert last is not None, "begin_with() comes first"
+        later = (scan.mean_ns - last.mean_ns) * 1e-9 >= look.config.odometry.min_step_s
+        return later and num_places(look.points(scan)) >= look.config.match.min_matches
 
     def show(self, scan: Scan, look: Look) -> Shown | None:
         """How the body moved, by the scan after the first; None: that one waits for the next."""

@@ -16,7 +16,7 @@ from svnicp.config import InertialConfig, MotionConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer
-from svnicp.inertial.eskf import Correction
+from svnicp.inertial.eskf import VELOCITY, Correction
 from svnicp.inertial.start import CERTAIN, at_rest
 from svnicp.lie import make_transform, so3_log
 from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_state, first_velocity
@@ -28,6 +28,8 @@ REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
 UNSEEN_REST_M_S = 0.03
 """How fast a body may be that seems to be at rest by its IMU and by two scans [m/s]."""
+STANDING_M_S = 0.02
+"""How fast a body may be whose readings are at rest, however long they are [m/s]."""
 SPEEDING_UP_M_S2 = 0.01
 """A body whose acceleration is larger than this is about to leave [m/s^2]."""
 SECOND_OPINION_S = 2.0
@@ -101,6 +103,8 @@ class InertialMotion:
     def at_rest(self, scan: Scan) -> Transform:
         """Where the body is at a scan if it had no velocity at the last one."""
         assert self.stamp_ns is not None, "ready() comes first"
+        if len(self.imu) == 0:  # the IMU's clock was set just now
+            return self.T_world_body
         track = self.eskf.preview(self.imu.intervals(self.stamp_ns, scan.mean_ns))
         return make_transform(track[-1, :9].reshape(3, 3), track[-1, 9:])
 
@@ -130,7 +134,7 @@ class InertialMotion:
 
     def _track_around(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan at whose mean time the filter is, before and after it."""
-        if scan.end_ns <= scan.stamp_ns:
+        if scan.end_ns <= scan.stamp_ns or len(self.imu) == 0:
             return None
         before = self.imu.intervals(scan.stamp_ns, scan.mean_ns)
         after = self.imu.intervals(scan.mean_ns, scan.end_ns)
@@ -173,9 +177,11 @@ class InertialMotion:
         assert self.stamp_ns is not None, "ready() comes first"
         if self._coasted_s > 0.0 or self.has_just_begun(REST_CHECK_S):
             return
+        if np.linalg.eigvalsh(self.eskf.covariance[VELOCITY, VELOCITY])[-1] < STANDING_M_S**2:
+            return  # rest that lasts is no new evidence
         readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
         if at_rest(readings, self._config) and not self._speeds_up(readings):
-            self.eskf.stop()
+            self.eskf.stop(STANDING_M_S)
 
     def _speeds_up(self, readings: Floats) -> bool:
         """Whether the last readings (n, 6) show an acceleration, however steady it is."""

@@ -24,6 +24,9 @@ UNSEEN_SPEED_M_S = 0.3
 """A body in motion by its IMU that scans do not show to travel is about as fast as this [m/s]."""
 FIRST_DOUBT = 0.3
 """Doubt about the first velocity, as a share of it."""
+CLIMB_DOUBT = 0.7
+"""Doubt about the part of it that goes up or down, as a share: bodies hardly do, and rings hardly
+show it."""
 GRAVITY_FACTORS = (0.5, 1.5)
 """The mean force of an accelerometer is gravity, within these factors."""
 TURNING_RAD_S = 10.0
@@ -121,4 +124,7 @@ def first_velocity(
     if velocity @ np.linalg.solve(slow_cov, velocity) < SEEN_TO_MOVE**2:
         velocity = share @ velocity
     likely_cov: Covariance = share @ seen_cov
-    return velocity, 0.5 * (likely_cov + likely_cov.T)
+    likely_cov = 0.5 * (likely_cov + likely_cov.T)
+    likely_cov[2, 2] += (CLIMB_DOUBT * velocity[2]) ** 2
+    velocity[2] *= 1.0 - CLIMB_DOUBT
+    return velocity, likely_cov

@@ -332,6 +332,8 @@ class Odometry:
         if first is None:
             return True
         look = Look(self.motion, self.local_map, self.T_body_lidar, self.config)
+        if self.has_imu and not self._first_scans.can_use(scan, look):
+            return False
         shown = self._first_scans.show(scan, look)
         if shown is None:
             return False

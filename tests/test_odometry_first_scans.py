@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""A start at speed with an IMU, disturbed: empty, swapped, repeated scans, and a clock set back."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from odometry_cases import DEFAULT, errors, feed, measured, steady
+from svnicp.data.measurements import ImuSample, Scan
+from svnicp.odometry import Odometry
+from svnicp.simulation.imu import IMUS
+
+NOISE = IMUS["xsens_mti30"].noise
+Stream = list[ImuSample | Scan]
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    """A street at 6 m/s."""
+    return steady(6.0, 2.4, True, "street", "vlp16")
+
+
+def held_back(stream: Stream) -> list[int]:
+    """Places in the stream of the first scan with an estimate, the one held back, and the next."""
+    odometry, scans = Odometry(DEFAULT, NOISE), []
+    for place, one in enumerate(stream):
+        if isinstance(one, Scan):
+            done = odometry.process(one)
+            if done is not None or scans:
+                scans.append(place)
+            if len(scans) == 3:
+                assert done is not None
+                return scans
+        else:
+            odometry.add_imu(one.stamp_ns, one.angular_velocity, one.linear_acceleration)
+    raise AssertionError("no scan was held back")
+
+
+def emptied(scan: ImuSample | Scan) -> Scan:
+    """The same scan without points."""
+    assert isinstance(scan, Scan)
+    assert scan.point_times_ns is not None
+    return Scan(scan.stamp_ns, scan.points[:0], scan.point_times_ns[:0])
+
+
+def swapped(stream: Stream, first: int, second: int) -> Stream:
+    """The scan at one place moved behind another."""
+    out = list(stream)
+    out.insert(second, out.pop(first))
+    return out
+
+
+CHANGES: dict[str, Callable[[Stream, list[int]], Stream]] = {
+    "second empty": lambda s, at: [emptied(x) if n == at[1] else x for n, x in enumerate(s)],
+    "third empty": lambda s, at: [emptied(x) if n == at[2] else x for n, x in enumerate(s)],
+    "second twice": lambda s, at: [*s[: at[1] + 1], s[at[1]], *s[at[1] + 1 :]],
+    "second after third": lambda s, at: swapped(s, at[1], at[2]),
+    "nothing": lambda s, _: s,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_fast_start_survives_disturbed_scans(change: str, dataset):
+    """The run ends where it should, whatever happens to the scans that tell the first motion."""
+    stream = measured(dataset)
+    got = feed(Odometry(DEFAULT, NOISE), CHANGES[change](stream, held_back(stream)))
+    assert len(got) > 8
+    assert np.abs(errors(dataset, got)[-1, :3]).max() < 0.05
+
+
+def test_a_clock_set_back_while_a_scan_waits_is_no_crash(dataset):
+    """The readings are gone then, and the next scan has to do without."""
+    stream = measured(dataset)
+    _, second, third = held_back(stream)
+    early = [
+        ImuSample(x.stamp_ns - 5 * 10**9, x.angular_velocity, x.linear_acceleration)
+        for x in stream[second + 1 :]
+        if isinstance(x, ImuSample)
+    ][:10]
+    got = feed(Odometry(DEFAULT, NOISE), [*stream[: second + 1], *early, stream[third]])
+    assert all(np.isfinite(one.covariance).all() for one in got)
