@@ -96,9 +96,9 @@ class InertialConfig:
 class DriftConfig:
     """How the absolute covariance grows: scans are matched to a map that is not true itself."""
 
-    renewal: float = 4.0
+    renewal: float = 1.0
     """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
-    systematic: float = 2.0
+    systematic: float = 1.0
     """Standard deviation of the part of that error that is the same again and again, over the
     whole: it grows with the way and not with its root."""
 
