@@ -332,10 +332,10 @@ class Odometry:
         if first is None:
             return True
         look = Look(self.motion, self.local_map, self.T_body_lidar, self.config)
-        if self.has_imu and not self._first_scans.can_use(scan, look):
-            return False
-        shown = self._first_scans.show(scan, look)
+        usable = not self.has_imu or self._first_scans.can_use(scan, look)
+        shown = self._first_scans.show(scan, look) if usable else None
         if shown is None:
+            self._wait.for_next_scan()
             return False
         track = self.motion.begin_moving(first, *shown)
         if track is not None:

@@ -46,6 +46,15 @@ class Wait:
             "nanoseconds; this is said once.",
         )
 
+    def for_next_scan(self) -> None:
+        """Say that a scan was of no use at the start: empty, late, or to be confirmed."""
+        self._say_once(
+            "next",
+            "A scan right after the first has no estimate: it is empty, not later, or shows a fast "
+            "start, which the next scan has to confirm.",
+            logging.INFO,
+        )
+
     def for_points(self, scan: Scan, num_points: int, config: PreprocessConfig) -> None:
         """Say that a scan has too few points in range for a map to begin."""
         hint = ""
