@@ -136,9 +136,8 @@ class Eskf:
         The velocity walks at random, by ``acceleration_std`` [m/s] in the first second; the body
         goes on turning at ``rate`` (3,) [rad/s], which walks by ``turning_std`` [rad/s].
         """
-        turned, T_before = (
-            so3_exp((np.zeros(3) if rate is None else rate) * seconds), self.T_world_body
-        )  # fmt: skip
+        T_before = self.T_world_body
+        turned = so3_exp((np.zeros(3) if rate is None else rate) * seconds)
         self.position = self.position + self.velocity * seconds
         self.rotation = self.rotation @ turned
         flow = np.eye(SIZE)
