@@ -6,18 +6,14 @@ A scan that cannot be believed does not touch the map; after a while without any
 is begun at the predicted pose, and the covariance keeps what is not known about it.
 """
 
-import logging
-
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.arrays import Covariance
 from svnicp.config import Config
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.estimate import Estimate
 from svnicp.local_map import VoxelMap
-from svnicp.odometry.belief import is_believable, turned_otherwise
 from svnicp.odometry.clock import Clock
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.first_scans import FirstScans, Look
@@ -30,23 +26,15 @@ from svnicp.odometry.inputs import (
     check_scan,
     num_places,
 )
-from svnicp.odometry.matching import matching
 from svnicp.odometry.measurement import MeasurementNoise
-from svnicp.odometry.motion import Prediction
-from svnicp.odometry.outcome import Fate, Outcome, judge
+from svnicp.odometry.outcome import Fate, Outcome
+from svnicp.odometry.placing import Placing
 from svnicp.odometry.scan_order import ScanOrder, Turn
-from svnicp.odometry.several_starts import well_placed_start
 from svnicp.odometry.summary import summarise
 from svnicp.odometry.surroundings import Surroundings, scaled_to
 from svnicp.odometry.wait import Wait
 from svnicp.preprocess import BodyPoints, body_points
-from svnicp.registration import RegistrationResult, register_in_map
 from svnicp.registration.inputs import check_config, check_rng
-
-log = logging.getLogger(__name__)
-
-GAP_S = 0.5
-"""After this long without a scan that could be believed, several places are tried [s]."""
 
 
 class Odometry:
@@ -151,37 +139,27 @@ class Odometry:
         clock.lap("predict")
         points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
         clock.lap("preprocess")
-        result = self._register(points, prediction)
+        placing = self._placing()
+        result = placing.register(points, prediction)
         clock.lap("register")
-        outcome = self._fuse(result, prediction)
-        if (
-            outcome.fate is Fate.UNMATCHED
-            and self.has_imu
-            and self.surroundings.shows_no_surface(points.points, self.motion, self.config)
-        ):
-            outcome = outcome._replace(fate=Fate.BLIND)
-        if not outcome.fate.mapped:
-            points, outcome = self._second_opinion(scan, points, outcome)
+        points, outcome = placing.correct(scan, points, result, prediction)
         clock.lap("correct")
         step = self.motion.step
         self.surroundings.drift.move(step.T_world_body)
-        self._insert(self._better_deskewed(scan, points, outcome), outcome)
-        if outcome.fate.mapped:
-            begins = outcome.fate is Fate.FIRST or (
-                outcome.fate is Fate.NEW_MAP and self._contradicted and self.motion.surrender()
-            )
-            self._first_scans.begin_with(scan if begins else None)
-        self._contradicted = not outcome.fate.mapped and (
-            self._contradicted
-            or (outcome.contradicts and self.surroundings.is_witness(outcome, self.config))
-        )
+        self._insert(scan, points, outcome)
         clock.lap("map")
         self.num_scans += 1
-        estimate = summarise(
-            self.motion, self.surroundings.drift, step, outcome, len(scan.points), clock
-        )
+        drift, num_points = self.surroundings.drift, len(scan.points)
+        estimate = summarise(self.motion, drift, step, outcome, num_points, clock)
         self.motion.clone()
         return estimate
+
+    def _placing(self) -> Placing:
+        """What the next scan is registered and judged with."""
+        return Placing(
+            self.config, self.motion, self.surroundings, self.noise, self.T_body_lidar, self.rng,
+            self._believed_ns,
+        )  # fmt: skip
 
     def _has_begun(self, scan: Scan) -> bool:
         """Whether there is a map and a motion, or a scan that both can begin with."""
@@ -210,10 +188,7 @@ class Odometry:
             return True
         turn = self._order.turn(scan.mean_ns, last_ns)
         if turn is Turn.CLOCK_SET:
-            log.warning(
-                "The stamps of scans jumped by %.1f s: the clock was set, or the recording paused; "
-                "the body is looked for where it was.", (scan.mean_ns - last_ns) * 1e-9,
-            )  # fmt: skip
+            self._wait.clock_was_set((scan.mean_ns - last_ns) * 1e-9)
             self._believed_ns = scan.mean_ns - self._order.before_ns
             self.motion.set_clock(self._believed_ns)
             self._first_scans.begin_with(None)
@@ -221,106 +196,26 @@ class Odometry:
             self._wait.scan_left_out(scan.mean_ns, last_ns, self.config.odometry.min_step_s)
         return turn is not Turn.LATE
 
-    def _register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
-        """Pose of the points in the map; None when there is no map yet, or hardly any point."""
-        enough = num_places(scan.points) >= self.config.match.min_matches
-        if self.surroundings.is_empty or not enough or self._navigates_alone():
-            return None
-        T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
-        if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
-            start = well_placed_start(scan.points, self.local_map, T_predicted, prior, self.config)
-        return register_in_map(
-            scan.points, self.local_map, T_target_source=T_predicted, prior_covariance=prior,
-            config=matching(self.config, self.surroundings.views.count, self.motion), rng=self.rng,
-            point_seconds=scan.seconds, start=start,
-        )  # fmt: skip
-
-    def _navigates_alone(self) -> bool:
-        """Whether the IMU has to do without scans by now, as ``noise="none"`` asks."""
-        config, motion = self.config.odometry, self.motion
-        if config.noise != "none" or not isinstance(motion, InertialMotion):
-            return False
-        return not motion.has_just_begun(config.trusting_start_s)
-
-    def _prior(self, prediction: Prediction) -> Covariance | None:
-        """What the registration may assume: the prediction, or little (the paper's filter)."""
-        return None if self.config.odometry.noise == "fixed" else prediction.covariance
-
-    def _fuse(
-        self, result: RegistrationResult | None, prediction: Prediction, only: Fate | None = None
-    ) -> Outcome:
-        """Correct the filter by a registration that can be believed, or ``only`` by such a one."""
-        if self.surroundings.is_empty:
-            return Outcome(Fate.FIRST)
-        if self._navigates_alone():
-            return Outcome(Fate.UNUSED)
-        if result is None:
-            return Outcome(Fate.EMPTY)
-        measurement = self.noise.measure(result, prediction, self.local_map.epoch)
-        fate = judge(result)
-        if fate.used and not is_believable(measurement, self.motion, self.config.odometry):
-            fate = Fate.REFUSED
-        if not fate.used or (only is not None and fate is not only):
-            return Outcome(fate, result, measurement)
-        self.noise.believed(measurement, prediction)
-        correction = self.motion.correct(measurement)
-        return Outcome(fate, result, measurement, correction, prediction.covariance)
-
-    def _second_opinion(
-        self, scan: Scan, points: BodyPoints, outcome: Outcome
-    ) -> tuple[BodyPoints, Outcome]:
-        """Ask a scan that does not fit once more, without the IMU's readings.
-
-        One bad reading must not outvote all scans to come. But only a scan that constrains every
-        direction may stand against an IMU: in a corridor the IMU is the better witness. So it is
-        where only the place contradicts it: things that repeat shift a scan, but do not turn it.
-        """
-        locked = outcome.fate is Fate.REFUSED and not turned_otherwise(
-            outcome.measurement, self.motion, self.config.odometry
-        )
-        asked = (
-            outcome.result is not None
-            and not locked
-            and self.surroundings.is_witness(outcome, self.config)
-        )
-        prediction = self.motion.without_readings(scan) if asked else None
-        if prediction is None:
-            return points, outcome._replace(fate=self._or_new_map(outcome.fate))
-        again = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
-        second = self._fuse(self._register(again, prediction), prediction, only=Fate.OK)
-        if second.fate is Fate.OK:
-            self.noise.prediction_was_wrong()
-            return again, second._replace(fate=Fate.AGAINST_IMU)
-        self.motion.with_readings()
-        return points, outcome._replace(fate=self._or_new_map(outcome.fate))
-
-    def _is_witness(self, outcome: Outcome) -> bool:
-        """Whether a scan may contradict an IMU."""
-        return self.surroundings.is_witness(outcome, self.config)
-
-    @property
-    def _unseen_s(self) -> float:
-        """How long no scan could be believed [s]."""
-        assert self.motion.stamp_ns is not None, "there is a prediction"
-        return (self.motion.stamp_ns - (self._believed_ns or 0)) * 1e-9
-
-    def _or_new_map(self, fate: Fate) -> Fate:
-        """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""
-        lost = self._unseen_s > self.config.odometry.lost_s
-        return Fate.NEW_MAP if lost and fate not in {Fate.EMPTY, Fate.UNUSED} else fate
-
-    def _insert(self, scan: BodyPoints, outcome: Outcome) -> None:
+    def _insert(self, scan: Scan, points: BodyPoints, outcome: Outcome) -> None:
         """Put a believed scan into the map, or begin one with it."""
         if not outcome.fate.mapped:
+            witness = self.surroundings.is_witness(outcome, self.config)
+            self._contradicted = self._contradicted or (outcome.contradicts and witness)
             return
+        points = self._better_deskewed(scan, points, outcome).points
         self._believed_ns = self.motion.stamp_ns
         if outcome.fate is Fate.FIRST:
-            self.config = scaled_to(scan.points, self.config)
+            self.config = scaled_to(points, self.config)
         if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
             self.surroundings.begin(self.motion, self.config)
         elif self.config.odometry.frame_to_frame:
             self.surroundings.replace(self.config)
-        self.surroundings.insert(scan.points, outcome, self.motion, self.config, self.num_scans)
+        self.surroundings.insert(points, outcome, self.motion, self.config, self.num_scans)
+        begins = outcome.fate is Fate.FIRST or (
+            outcome.fate is Fate.NEW_MAP and self._contradicted and self.motion.surrender()
+        )
+        self._first_scans.begin_with(scan if begins else None)
+        self._contradicted = False
 
     def _learn_speed(self, scan: Scan) -> bool:
         """With the second scan, find out how the body moved when the first was taken.

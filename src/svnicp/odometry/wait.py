@@ -46,6 +46,13 @@ class Wait:
             "nanoseconds; this is said once.",
         )
 
+    def clock_was_set(self, seconds: float) -> None:
+        """Say, every time, that the stamps of scans jumped."""
+        log.warning(
+            "The stamps of scans jumped by %.1f s: the clock was set, or the recording paused; the "
+            "body is looked for where it was.", seconds,
+        )  # fmt: skip
+
     def for_next_scan(self) -> None:
         """Say that a scan was of no use at the start: empty, late, or to be confirmed."""
         self._say_once(

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""One scan in the map: registered, judged, and believed or not.
+
+In: a scan's points and where they should be. Out: what became of the scan, by which the motion
+model is corrected where the scan can be believed. A scan that does not fit is asked a second time,
+without the IMU's readings.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svnicp.arrays import Covariance, Transform
+from svnicp.config import Config
+from svnicp.data.measurements import Scan
+from svnicp.odometry.belief import is_believable, turned_otherwise
+from svnicp.odometry.constant_velocity import ConstantVelocity
+from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.inputs import num_places
+from svnicp.odometry.matching import matching
+from svnicp.odometry.measurement import MeasurementNoise
+from svnicp.odometry.motion import Prediction
+from svnicp.odometry.outcome import Fate, Outcome, judge
+from svnicp.odometry.several_starts import well_placed_start
+from svnicp.odometry.surroundings import Surroundings
+from svnicp.preprocess import BodyPoints, body_points
+from svnicp.registration import RegistrationResult, register_in_map
+
+GAP_S = 0.5
+"""After this long without a scan that could be believed, several places are tried [s]."""
+
+
+class Placing(NamedTuple):
+    """What a scan is placed in the map with, after the motion model has predicted it."""
+
+    config: Config
+    motion: ConstantVelocity | InertialMotion
+    surroundings: Surroundings
+    noise: MeasurementNoise
+    T_body_lidar: Transform
+    rng: np.random.Generator
+    believed_ns: int | None
+    """Mean time of the last scan that could be believed [ns]."""
+
+    def register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
+        """Pose of the points in the map; None when there is no map yet, or hardly any point."""
+        enough = num_places(scan.points) >= self.config.match.min_matches
+        if self.surroundings.is_empty or not enough or self._navigates_alone():
+            return None
+        T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
+        local_map, views = self.surroundings.local_map, self.surroundings.views
+        if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
+            start = well_placed_start(scan.points, local_map, T_predicted, prior, self.config)
+        return register_in_map(
+            scan.points, local_map, T_target_source=T_predicted, prior_covariance=prior,
+            config=matching(self.config, views.count, self.motion), rng=self.rng,
+            point_seconds=scan.seconds, start=start,
+        )  # fmt: skip
+
+    def correct(
+        self, scan: Scan, points: BodyPoints, result: RegistrationResult | None,
+        prediction: Prediction,
+    ) -> tuple[BodyPoints, Outcome]:  # fmt: skip
+        """Believe a registration or not; returns the outcome, and the points that it is about."""
+        outcome = self._fuse(result, prediction)
+        if (
+            outcome.fate is Fate.UNMATCHED
+            and isinstance(self.motion, InertialMotion)
+            and self.surroundings.shows_no_surface(points.points, self.motion, self.config)
+        ):
+            outcome = outcome._replace(fate=Fate.BLIND)
+        return (points, outcome) if outcome.fate.mapped else self._ask_again(scan, points, outcome)
+
+    def _fuse(
+        self, result: RegistrationResult | None, prediction: Prediction, only: Fate | None = None
+    ) -> Outcome:
+        """Correct the filter by a registration that can be believed, or ``only`` by such a one."""
+        if self.surroundings.is_empty:
+            return Outcome(Fate.FIRST)
+        if self._navigates_alone():
+            return Outcome(Fate.UNUSED)
+        if result is None:
+            return Outcome(Fate.EMPTY)
+        epoch = self.surroundings.local_map.epoch
+        measurement = self.noise.measure(result, prediction, epoch)
+        fate = judge(result)
+        if fate.used and not is_believable(measurement, self.motion, self.config.odometry):
+            fate = Fate.REFUSED
+        if not fate.used or (only is not None and fate is not only):
+            return Outcome(fate, result, measurement)
+        self.noise.believed(measurement, prediction)
+        correction = self.motion.correct(measurement)
+        return Outcome(fate, result, measurement, correction, prediction.covariance)
+
+    def _ask_again(
+        self, scan: Scan, points: BodyPoints, outcome: Outcome
+    ) -> tuple[BodyPoints, Outcome]:
+        """Ask a scan that does not fit once more, without the IMU's readings."""
+        prediction = self.motion.without_readings(scan) if self._may_contradict(outcome) else None
+        if prediction is None:
+            return points, outcome._replace(fate=self._or_new_map(outcome.fate))
+        again = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
+        second = self._fuse(self.register(again, prediction), prediction, only=Fate.OK)
+        if second.fate is Fate.OK:
+            self.noise.prediction_was_wrong()
+            return again, second._replace(fate=Fate.AGAINST_IMU)
+        self.motion.with_readings()
+        return points, outcome._replace(fate=self._or_new_map(outcome.fate))
+
+    def _may_contradict(self, outcome: Outcome) -> bool:
+        """Whether a scan that does not fit may stand against the IMU.
+
+        One bad reading must not outvote all scans to come. But only a scan that constrains every
+        direction may stand against an IMU: in a corridor the IMU is the better witness. So it is
+        where only the place contradicts it: things that repeat shift a scan, but do not turn it.
+        """
+        if outcome.result is None or not self.surroundings.is_witness(outcome, self.config):
+            return False
+        return outcome.fate is not Fate.REFUSED or turned_otherwise(
+            outcome.measurement, self.motion, self.config.odometry
+        )
+
+    def _navigates_alone(self) -> bool:
+        """Whether the IMU has to do without scans by now, as ``noise="none"`` asks."""
+        config, motion = self.config.odometry, self.motion
+        if config.noise != "none" or not isinstance(motion, InertialMotion):
+            return False
+        return not motion.has_just_begun(config.trusting_start_s)
+
+    def _prior(self, prediction: Prediction) -> Covariance | None:
+        """What the registration may assume: the prediction, or little (the paper's filter)."""
+        return None if self.config.odometry.noise == "fixed" else prediction.covariance
+
+    @property
+    def _unseen_s(self) -> float:
+        """How long no scan could be believed [s]."""
+        assert self.motion.stamp_ns is not None, "there is a prediction"
+        return (self.motion.stamp_ns - (self.believed_ns or 0)) * 1e-9
+
+    def _or_new_map(self, fate: Fate) -> Fate:
+        """The fate of a scan that was not used, or NEW_MAP when that has lasted too long."""
+        lost = self._unseen_s > self.config.odometry.lost_s
+        return Fate.NEW_MAP if lost and fate not in {Fate.EMPTY, Fate.UNUSED} else fate
