@@ -7,7 +7,7 @@ from svnicp.arrays import Floats, Integers
 from svnicp.config import InertialConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
-from svnicp.inertial.eskf import MAP
+from svnicp.inertial.error_state import MAP
 from svnicp.lie import se3_exp, so3_exp
 from svnicp.simulation.imu import IMUS, averaged_readings
 from svnicp.simulation.motion import Motion

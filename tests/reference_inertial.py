@@ -11,7 +11,7 @@ import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.inertial import Eskf
-from svnicp.inertial.eskf import (
+from svnicp.inertial.error_state import (
     ACCEL_BIAS,
     GRAVITY,
     GYRO_BIAS,

@@ -19,7 +19,7 @@ from sim_cases import ride
 from svnicp.arrays import Floats, Integers, Transform
 from svnicp.config import InertialConfig
 from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
-from svnicp.inertial.eskf import ACCEL_BIAS, GRAVITY, GYRO_BIAS, POSITION, ROTATION, VELOCITY
+from svnicp.inertial.error_state import ACCEL_BIAS, GRAVITY, GYRO_BIAS, POSITION, ROTATION, VELOCITY
 from svnicp.inertial.start import start_in_motion
 from svnicp.lie import make_transform, se3_exp, se3_inverse, se3_log
 from svnicp.simulation.imu import GRAVITY as G

@@ -20,7 +20,7 @@ from reference_inertial import (
 from svnicp.arrays import Floats
 from svnicp.config import InertialConfig
 from svnicp.inertial import Eskf, start_at_rest
-from svnicp.inertial.eskf import (
+from svnicp.inertial.error_state import (
     ACCEL_BIAS,
     GRAVITY,
     GYRO_BIAS,

@@ -33,7 +33,7 @@ from reference_inertial import (
 from sim_cases import ride
 from svnicp.config import InertialConfig
 from svnicp.inertial import Eskf, start_at_rest
-from svnicp.inertial.eskf import (
+from svnicp.inertial.error_state import (
     ACCEL_BIAS,
     GRAVITY,
     GYRO_BIAS,

@@ -13,7 +13,7 @@ from svnicp.config import InertialConfig
 from svnicp.data.imu_noise import IMU_NOISES, ImuNoise
 from svnicp.errors import ConfigError
 from svnicp.inertial import Eskf, start_at_rest
-from svnicp.inertial.eskf import ACCEL_BIAS, GRAVITY, POSITION, PREVIOUS, ROTATION, VELOCITY
+from svnicp.inertial.error_state import ACCEL_BIAS, GRAVITY, POSITION, PREVIOUS, ROTATION, VELOCITY
 from svnicp.inertial.start import at_rest, rotation_to_up, start_in_motion
 from svnicp.lie import so3_exp
 from svnicp.simulation.imu import IMUS

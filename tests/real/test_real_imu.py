@@ -19,7 +19,7 @@ from svnicp.data.imu_csv import ImuCsv
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.trajectory_files import read_trajectory
 from svnicp.inertial import Eskf, ImuBuffer, start_at_rest
-from svnicp.inertial.eskf import POSITION, ROTATION
+from svnicp.inertial.error_state import POSITION, ROTATION
 from svnicp.inertial.start import Start, at_rest, start_in_motion
 from svnicp.lie import se3_inverse, se3_log, so3_log
 
