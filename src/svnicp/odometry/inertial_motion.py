@@ -7,33 +7,27 @@ first two scans do. A gap in the readings is bridged at constant velocity, and t
 so.
 """
 
-import copy
-
 import numpy as np
 
-from svnicp.arrays import Covariance, Floats, Integers, Transform
+from svnicp.arrays import Covariance, Transform
 from svnicp.config import InertialConfig, MotionConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer
-from svnicp.inertial.eskf import VELOCITY, Correction
-from svnicp.inertial.start import CERTAIN, at_rest
-from svnicp.lie import make_transform, so3_log
+from svnicp.inertial.eskf import Correction
+from svnicp.lie import make_transform
 from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_state, first_velocity
+from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise, track_around
+from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
+from svnicp.odometry.standing_still import stand_still, velocity_is_known
 from svnicp.pose_gaussian import PoseGaussian
-from svnicp.preprocess import PoseTrack, track_from
+from svnicp.preprocess import PoseTrack
 
 REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
 UNSEEN_REST_M_S = 0.03
 """How fast a body may be that seems to be at rest by its IMU and by two scans [m/s]."""
-STANDING_M_S = 0.02
-"""How fast a body may be whose readings are at rest, however long they are [m/s]."""
-SPEEDING_UP_M_S2 = 0.01
-"""A body whose acceleration is larger than this is about to leave [m/s^2]."""
-SECOND_OPINION_S = 2.0
-"""Readings since a scan that was believed can be done without for this long [s]."""
 VISIBLE_M = 0.002
 """A scan is deskewed again when its last point moves by more than this by a new velocity [m]."""
 
@@ -49,14 +43,13 @@ class InertialMotion:
         self._unseen_m_s = UNSEEN_SPEED_M_S
         self._velocity_step = 0.0
         self._config, self._motion = config, motion
+        self._rest_ns = int(config.start_s * 1e9)
         self._noise = noise.scaled(config.noise_factor)
         self._filter: Eskf | None = None
-        self._sure: Eskf | None = None
-        self._sure_ns = 0
+        self._last_believed = LastBelieved()
         self._believed = False
         self._with_readings: Eskf | None = None
         self._coasted_s = 0.0
-        self._turning = np.zeros(3)
         self._last_rate = np.zeros(3)
         self._rate_var = 0.0
         self.num_gaps = 0
@@ -125,25 +118,12 @@ class InertialMotion:
             return None
         self.started_at_rest = False
         self.eskf.take_velocity(*seen)
-        return self._track_around(first)
+        return track_around(self.eskf, self.imu, first)
 
     def has_just_begun(self, seconds: float) -> bool:
         """Whether the filter began no longer ago than this [s]."""
         assert self.stamp_ns is not None, "ready() comes first"
         return self.stamp_ns < self._start_ns + int(seconds * 1e9)
-
-    def _track_around(self, scan: Scan) -> PoseTrack | None:
-        """Poses during a scan at whose mean time the filter is, before and after it."""
-        if scan.end_ns <= scan.stamp_ns or len(self.imu) == 0:
-            return None
-        before = self.imu.intervals(scan.stamp_ns, scan.mean_ns)
-        after = self.imu.intervals(scan.mean_ns, scan.end_ns)
-        turned = self.eskf.rotation.T @ self.eskf.preview(before)[-1, :9].reshape(3, 3)
-        to_mean = self.eskf.preview(before, self.eskf.rotation @ turned.T)
-        to_mean[:, 9:] += self.eskf.position - to_mean[-1, 9:]
-        nodes = np.concatenate([to_mean, self.eskf.preview(after)[1:]])
-        stamps = np.concatenate([_stamps(scan.stamp_ns, before), _stamps(scan.mean_ns, after)[1:]])
-        return track_from(stamps, nodes, len(to_mean) - 1)
 
     def predict(self, scan: Scan) -> Prediction:
         """Carry the filter through all readings up to the mean time of a scan.
@@ -157,38 +137,10 @@ class InertialMotion:
             self.num_gaps += 1
             track = self._coast(begin_ns, scan)
         else:
-            self._coasted_s = 0.0
             track = self._navigate(begin_ns, scan)
         self._stand_still()
         self.imu.forget_before(min(scan.stamp_ns, self.stamp_ns - self._rest_ns))
-        return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
-
-    @property
-    def _rest_ns(self) -> int:
-        """How long readings must be at rest [ns]."""
-        return int(self._config.start_s * 1e9)
-
-    def _stand_still(self) -> None:
-        """Take the velocity as zero while readings are at rest, unless scans have told otherwise.
-
-        Scans of a body at rest are not the witnesses for that: its rings hit the same few lines of
-        a map that knows nothing but them. In the first scans they have a say, see ``begin_moving``.
-        """
-        assert self.stamp_ns is not None, "ready() comes first"
-        if self._coasted_s > 0.0 or self.has_just_begun(REST_CHECK_S):
-            return
-        if np.linalg.eigvalsh(self.eskf.covariance[VELOCITY, VELOCITY])[-1] < STANDING_M_S**2:
-            return  # rest that lasts is no new evidence
-        readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
-        if at_rest(readings, self._config) and not self._speeds_up(readings):
-            self.eskf.stop(STANDING_M_S)
-
-    def _speeds_up(self, readings: Floats) -> bool:
-        """Whether the last readings (n, 6) show an acceleration, however steady it is."""
-        last = readings[-max(len(readings) // 2, 1) :, 3:]
-        pushed = self.eskf.rotation @ (last.mean(axis=0) - self.eskf.accel_bias)
-        noise = float(np.linalg.norm(last.std(axis=0))) / np.sqrt(len(last))
-        return float(np.linalg.norm(pushed + self.eskf.gravity)) > SPEEDING_UP_M_S2 + 3.0 * noise
+        return self._prediction(scan, track)
 
     def without_readings(self, scan: Scan) -> Prediction | None:
         """Predict again, from the last scan that was believed and without any reading since.
@@ -196,59 +148,42 @@ class InertialMotion:
         ``with_readings`` takes it back. None where there is no such scan, or too long ago.
         """
         assert self.stamp_ns is not None, "ready() comes first"
-        since_s = (self.stamp_ns - self._sure_ns) * 1e-9
-        if self._sure is None or since_s > SECOND_OPINION_S:
+        again = self._last_believed.doubting_readings(self.eskf, self.stamp_ns, self._config)
+        if again is None:
             return None
-        self._with_readings, self._filter = self.eskf, copy.deepcopy(self._sure)
-        self.eskf.step_from(self._with_readings)
-        self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)
-        track = self._coast(self._sure_ns, scan)
-        return Prediction(self.T_world_body, self.pose_covariance, track, self._scan_noise(scan))
+        self._with_readings, self._filter = self.eskf, again
+        track = self._coast(self._last_believed.stamp_ns, scan)
+        return self._prediction(scan, track)
 
     def with_readings(self) -> None:
         """Take ``without_readings`` back."""
         self._filter, self._with_readings = self._with_readings, None
 
-    def _scan_noise(self, scan: Scan) -> Covariance:
-        """What motion during a scan that is not known leaves in its pose.
-
-        With readings, the rotation error walks away from the mean time to both sides; the points'
-        mean of such a walk over the time T has the variance σ² T / 12. Without, an acceleration a
-        puts the points' mean off the pose at their mean time by a T² / 24.
-        """
-        seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
-        if self._coasted_s == 0.0:
-            return np.diag([CERTAIN] * 3 + [self._noise.gyroscope**2 * seconds / 12.0] * 3)
-        changes = self._motion.acceleration, self._motion.angular_acceleration
-        change_var = np.square(np.repeat(changes, 3)) / max(self._coasted_s, 0.01)
-        return np.diag(change_var * (seconds**2 / 24.0) ** 2 + CERTAIN)
-
-    def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack | None:
-        """Integrate the readings up to the mean time of a scan, and look ahead to its end."""
-        rows = self.imu.intervals(begin_ns, scan.mean_ns)
-        nodes, stamps = self.eskf.predict(rows), _stamps(begin_ns, rows)
+    def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack:
+        """Go on through the readings."""
+        self._coasted_s = 0.0
+        track, rows = navigate(self.eskf, self.imu, begin_ns, scan)
         self._last_rate = rows[-1, 1:4].copy()
         self._rate_var = self._noise.gyroscope**2 / max(float(np.mean(rows[1:, 0])), 1e-4)
-        reference = len(stamps) - 1
-        if scan.end_ns > scan.mean_ns:
-            ahead = self.imu.intervals(scan.mean_ns, scan.end_ns)
-            nodes = np.concatenate([nodes, self.eskf.preview(ahead)[1:]])
-            stamps = np.concatenate([stamps, _stamps(scan.mean_ns, ahead)[1:]])
-        return track_from(stamps, nodes, reference)
+        return track
 
     def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on as the body went, where readings are missing."""
-        before = self._pose_row()
         self._coasted_s = (scan.mean_ns - begin_ns) * 1e-9
-        walks = self._motion.acceleration, self._motion.angular_acceleration
-        self.eskf.coast(self._coasted_s, *walks, self._turning)
-        return track_from(
-            np.array([begin_ns, scan.mean_ns]), np.array([before, self._pose_row()]), 1
-        )
+        return coast(self.eskf, self._motion, begin_ns, scan, self._last_believed.turning)
 
-    def _pose_row(self) -> Floats:
-        """The present pose as a row (12,) of a track."""
-        return np.r_[self.eskf.rotation.ravel(), self.eskf.position]
+    def _stand_still(self) -> None:
+        """Take note of rest; in the first scans those have a say, see ``begin_moving``."""
+        assert self.stamp_ns is not None, "ready() comes first"
+        gap = self._coasted_s > 0.0
+        if not gap and not self.has_just_begun(REST_CHECK_S) and not velocity_is_known(self.eskf):
+            readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
+            stand_still(self.eskf, readings, self._config)
+
+    def _prediction(self, scan: Scan, track: PoseTrack) -> Prediction:
+        """The present state, at the mean time of a scan."""
+        noise = scan_noise(scan, self._noise.gyroscope, self._motion, self._coasted_s)
+        return Prediction(self.T_world_body, self.pose_covariance, track, noise)
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose; without readings the rate of turning that deskewed it is a guess."""
@@ -274,7 +209,7 @@ class InertialMotion:
         """Take the state to be of another time: the clock was set [ns]."""
         assert self.stamp_ns is not None, "ready() comes first"
         self._start_ns += stamp_ns - self.stamp_ns
-        self.stamp_ns = self._sure_ns = stamp_ns
+        self.stamp_ns = self._last_believed.stamp_ns = stamp_ns
 
     def surrender(self) -> bool:
         """Begin anew: the velocity is unknown, and the biases are as at a start in motion."""
@@ -291,13 +226,9 @@ class InertialMotion:
     def clone(self) -> None:
         """Make the present pose the one that the next step is relative to."""
         assert self.stamp_ns is not None, "ready() comes first"
-        if self._believed:
-            seconds = (self.stamp_ns - self._sure_ns) * 1e-9
-            if self._sure is not None and seconds > 0.0:
-                self._turning = so3_log(self._sure.rotation.T @ self.eskf.rotation) / seconds
         self.eskf.clone()
         if self._believed:
-            self._sure, self._sure_ns = copy.deepcopy(self.eskf), self.stamp_ns
+            self._last_believed.keep(self.eskf, self.stamp_ns)
         self._believed, self._with_readings = False, None
 
     def track(self, scan: Scan) -> PoseTrack | None:
@@ -305,7 +236,7 @@ class InertialMotion:
         seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
         if self._coasted_s > 0.0 or self._velocity_step * seconds < VISIBLE_M:
             return None
-        return self._track_around(scan)
+        return track_around(self.eskf, self.imu, scan)
 
     def moving(self) -> Moving:
         """Velocity and biases."""
@@ -314,8 +245,3 @@ class InertialMotion:
             twist, covariance, self.eskf.velocity.copy(), self.eskf.gyro_bias.copy(),
             self.eskf.accel_bias.copy(),
         )  # fmt: skip
-
-
-def _stamps(begin_ns: int, rows: Floats) -> Integers:
-    """Stamps (n,) at the ends of intervals (n, 7), the first of which lies before the beginning."""
-    return begin_ns + np.cumsum(np.r_[0.0, rows[1:, 0]] * 1e9).round().astype(np.int64)

@@ -9,6 +9,7 @@ is begun at the predicted pose, and the covariance keeps what is not known about
 import numpy as np
 import numpy.typing as npt
 
+from svnicp.arrays import Points
 from svnicp.config import Config
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
@@ -174,12 +175,12 @@ class Odometry:
             self._wait.for_readings(scan, self.motion.imu, self.config.inertial)
         return ready
 
-    def _better_deskewed(self, scan: Scan, points: BodyPoints, outcome: Outcome) -> BodyPoints:
-        """The points by the velocity that the scan itself has shown, where that differs."""
-        track = self.motion.track(scan)
-        if track is None or not outcome.fate.used:
-            return points
-        return body_points(scan, track, self.T_body_lidar, self.config.preprocess)
+    def _better_deskewed(self, scan: Scan, points: BodyPoints, outcome: Outcome) -> Points:
+        """Points (n, 3) by the velocity that the scan itself has shown, where that differs."""
+        track = self.motion.track(scan) if outcome.fate.used else None
+        if track is None:
+            return points.points
+        return body_points(scan, track, self.T_body_lidar, self.config.preprocess).points
 
     def _in_order(self, scan: Scan) -> bool:
         """Whether a scan comes in its turn; after the clock was set, time goes on from there."""
@@ -202,15 +203,15 @@ class Odometry:
             witness = self.surroundings.is_witness(outcome, self.config)
             self._contradicted = self._contradicted or (outcome.contradicts and witness)
             return
-        points = self._better_deskewed(scan, points, outcome).points
+        better = self._better_deskewed(scan, points, outcome)
         self._believed_ns = self.motion.stamp_ns
         if outcome.fate is Fate.FIRST:
-            self.config = scaled_to(points, self.config)
+            self.config = scaled_to(better, self.config)
         if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
             self.surroundings.begin(self.motion, self.config)
         elif self.config.odometry.frame_to_frame:
             self.surroundings.replace(self.config)
-        self.surroundings.insert(points, outcome, self.motion, self.config, self.num_scans)
+        self.surroundings.insert(better, outcome, self.motion, self.config, self.num_scans)
         begins = outcome.fate is Fate.FIRST or (
             outcome.fate is Fate.NEW_MAP and self._contradicted and self.motion.surrender()
         )

@@ -27,6 +27,7 @@ from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_scans import FirstScans
 from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.odometry import Odometry
@@ -38,14 +39,14 @@ from svnicp.odometry.surprises import Surprises
 from svnicp.odometry.surroundings import Surroundings
 from svnicp.odometry.wait import Wait
 
-FORMAT = 5
+FORMAT = 6
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
-        ConstantVelocity, InertialMotion, Eskf, ImuBuffer, MeasurementNoise, MapDrift, ScanOrder,
-        MapViews, Persistence, Wait, FirstScans, Surprises, Surroundings,
+        ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
+        ScanOrder, MapViews, Persistence, Wait, FirstScans, Surprises, Surroundings,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""
