@@ -1,210 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Slow, plain NumPy twins of the compiled code: what the kernels are compared with.
+"""Slow, plain NumPy twins of the likelihood, the Stein step and thinning.
 
-Everything here is written from the definitions, with loops and whole matrices instead of clever
-memory, and must never import from ``svnicp.kernels``.
+What the kernels are compared with: everything here is written from the definitions, with loops and
+whole matrices instead of clever memory, and must never import from ``svnicp.kernels``. The map's
+twins are in ``reference_map``.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from svnicp.arrays import Floats, Points, Transform
-from svnicp.config import MapConfig
 from svnicp.lie import hat, make_transform, so3_exp, so3_right_jacobian
 
 
 def inverse(matrix: Floats) -> Floats:
     """Return the inverse of a matrix, by LAPACK."""
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-
-
-# The map
-
-
-class Cells(NamedTuple):
-    """What a map holds: one entry per stored point."""
-
-    positions: Points
-    """(n, 3) the first arrival of each cell, its offset from the voxel's centre in float32 [m]."""
-    arrivals: list[Points]
-    """All arrivals of each cell, (count, 3) each [m]."""
-
-
-def filled_cells(points: Points, config: MapConfig) -> Cells:
-    """Return stored points and their arrivals after inserting points (n, 3) in order."""
-    size, edge = config.voxel_size_m, config.cells_per_voxel_edge
-    members: dict[tuple[int, ...], list[Floats]] = {}
-    stored_in: dict[tuple[int, ...], int] = {}
-    for number, point in enumerate(points):
-        voxel = tuple(int(value) for value in np.floor(point / size))
-        inside = np.clip(np.floor((point - size * np.array(voxel)) * edge / size), 0, edge - 1)
-        cell = voxel + (tuple(int(value) for value in inside) if edge else (number,))
-        if cell in members:
-            members[cell].append(point)
-        elif stored_in.get(voxel, 0) < config.max_points_per_voxel:
-            stored_in[voxel] = stored_in.get(voxel, 0) + 1
-            members[cell] = [point]
-    centres = (np.array([cell[:3] for cell in members]) + 0.5) * size
-    firsts = np.array([points_of_cell[0] for points_of_cell in members.values()])
-    offsets = (firsts - centres).astype(np.float32)
-    return Cells(centres + offsets, [np.array(cell) for cell in members.values()])
-
-
-class Plane(NamedTuple):
-    """A plane fit; vectors are about the map's frame."""
-
-    planar: bool
-    doubtful: bool
-    """Whether rounding may decide about ``planar`` or about the pooling of cells."""
-    normal: Floats
-    centroid: Floats
-    normal_cov: Floats
-    height_var: float
-    residual_var: float
-    axes: Floats
-    """(3, 2) of width and length."""
-    parabola: Floats
-    """(6,) of 1, w, v, w², w v, v² over the plane; zeros where there is none."""
-    curve_var: float
-    """Variance of the slope that its curvature leads to, by the square of the distance."""
-
-
-def plane_fit(cells: Cells, center: Floats, config: MapConfig) -> Plane | None:
-    """Return the plane of the cells near ``center``, of a wider patch where there are too few.
-
-    None with fewer than ``min_cells`` cells or ten arrivals in both.
-    """
-    narrow = patch_fit(cells, center, config, config.plane_radius_m)
-    if narrow is not None:
-        return narrow
-    wide = min(2.0 * config.plane_radius_m, config.voxel_size_m / 1.3)
-    return patch_fit(cells, center, config, wide)
-
-
-def patch_fit(cells: Cells, center: Floats, config: MapConfig, radius: float) -> Plane | None:
-    """Fit in space first, then again to the cells that are near within the first plane."""
-    reach = min(1.3 * radius, config.voxel_size_m)
-    distances = np.linalg.norm(cells.positions - center, axis=1)
-    patch = [cells.arrivals[number] for number in np.flatnonzero(distances <= reach)]
-    away = np.array([cell.mean(axis=0) for cell in patch]) - center
-    spatial = np.linalg.norm(away, axis=1)
-    first = [cell for cell, distance in zip(patch, spatial, strict=True) if distance <= radius]
-    if sum(map(len, first)) < 10:
-        return None
-    centroid, values, vectors = principal(first)
-    band = 3.0 * np.sqrt(values[0] / (sum(map(len, first)) - 3)) + 0.1 * radius
-    heights = away @ vectors[:, 0] - (centroid - center) @ vectors[:, 0]
-    inside = np.sqrt(np.maximum(spatial**2 - (away @ vectors[:, 0]) ** 2, 0.0))
-    kept = (inside <= radius) & (np.abs(heights) < band)
-    borders = np.array([
-        np.abs(distances - reach).min(), np.abs(spatial - radius).min(),
-        np.abs(inside - radius).min(), np.abs(np.abs(heights) - band).min(),
-    ])  # fmt: skip
-    second = [cell for cell, keep in zip(patch, kept, strict=True) if keep]
-    if sum(map(len, second)) < 10 or len(second) < config.min_cells:
-        return None
-    return judged(second, config, radius, doubtful=bool(borders.min() < 1e-5))
-
-
-def principal(patch: list[Points]) -> tuple[Floats, Floats, Floats]:
-    """Return mean, ascending eigenvalues and eigenvectors of the scatter of all arrivals."""
-    points = np.concatenate(patch)
-    centroid = points.mean(axis=0)
-    values, vectors = np.linalg.eigh((points - centroid).T @ (points - centroid))
-    return centroid, values, vectors
-
-
-def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: bool) -> Plane:
-    """Return the plane of a patch with the covariance of its normal, and whether it is one."""
-    centroid, values, vectors = principal(patch)
-    counts = np.array([len(cell) for cell in patch])
-    count = counts.sum()
-    residual_var = values[0] / (count - 5)
-    height, width, length = ((np.array([c.mean(axis=0) for c in patch]) - centroid) @ vectors).T
-    along_width, along_length = bending(height, width / radius, length / radius, counts)
-    tilt = curved_tilt(height, width, length, counts, values[0])
-    slope = vectors[:, 1:] @ tilt
-    variances = values / count
-    curve = np.polynomial.Polynomial.fit(length, width, 2)
-    off_curve = np.sum((width - curve(length)) ** 2) / max(len(patch) - 3, 1)
-    criteria = np.array([
-        config.max_residual_std_m**2 / residual_var,
-        variances[1] / config.min_width_m**2,
-        variances[1] / (config.min_aspect * variances[2]),
-        variances[1] / (4.0 * residual_var),
-        config.max_normal_std_rad**2 * values[1] / along_width,
-        off_curve / config.min_width_m**2,
-        own_share_of_width_squared(width, length, counts) / 0.25,
-    ])  # fmt: skip
-    # A round patch has no axes of its own: rounding turns them, and the bending with them.
-    round_patch = values[1] > 0.9 * values[2]
-    spread = np.array([along_width, along_length]) / values[1:]
-    return Plane(
-        planar=bool(np.all(criteria > 1.0)),
-        doubtful=bool(doubtful or round_patch or np.any(np.abs(criteria - 1.0) < 1e-2)),
-        normal=vectors[:, 0],
-        centroid=centroid,
-        normal_cov=(vectors[:, 1:] * spread) @ vectors[:, 1:].T + np.outer(slope, slope),
-        height_var=max(along_width, along_length, residual_var) / count,
-        residual_var=residual_var,
-        axes=vectors[:, 1:],
-        **parabola(height, width, length, counts, values[0]),
-    )
-
-
-def parabola(
-    height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float
-) -> dict[str, Any]:
-    """Best parabola (6,), less what noise and half of the cubic terms explain, and its doubt."""
-    cubic = np.stack([w**3, w**2 * v, w * v**2, v**3], 1)
-    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1)
-    roots = np.sqrt(counts)[:, None]
-    basis, _ = np.linalg.qr(np.hstack([terms, cubic]) * roots)
-    squares = (basis.T @ (roots[:, 0] * height)) ** 2
-    freedom = max(counts.sum() - 6, 1)
-    noise_var = (scatter - squares[3:6].sum()) / freedom
-    against = 6.0 * (1.0 + 25.0 / freedom) * noise_var + 0.5 * squares[6:].mean()
-    share = 1.0 - against / squares[3:6].mean()
-    rest = terms[:, :5] * roots
-    left = roots[:, 0] * v**2 - rest @ np.linalg.lstsq(rest, roots[:, 0] * v**2, rcond=None)[0]
-    told = min(own_share_of_width_squared(w, v, counts), np.sum(left**2) / np.sum(counts * v**4))
-    if share <= 0.0 or told < 0.25:
-        return {"parabola": np.zeros(6), "curve_var": 0.0}
-    best = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0]
-    spread = np.diag(np.linalg.inv((terms * roots).T @ (terms * roots)))
-    widest = max(4.0 * spread[3], spread[4], 4.0 * spread[5])
-    return {"parabola": share * best, "curve_var": 4.0 * noise_var * widest}
-
-
-def bending(height: Floats, w: Floats, v: Floats, counts: Floats) -> tuple[float, float]:
-    """Mean squares that bending along width w and along length v explains, term after term."""
-    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2, w**3, w**2 * v, w * v**2, v**3], 1)
-    basis, _ = np.linalg.qr(terms * np.sqrt(counts)[:, None])
-    squares = (basis.T @ (np.sqrt(counts) * height)) ** 2
-    return float(squares[[3, 6, 8]].mean()), float(squares[[5, 9, 7]].mean())
-
-
-def own_share_of_width_squared(w: Floats, v: Floats, counts: Floats) -> float:
-    """Share of w² that a plane in w and v cannot make up: little for cells along two lines."""
-    roots = np.sqrt(counts)
-    plane = np.stack([np.ones_like(w), w, v], 1) * roots[:, None]
-    left = roots * w**2 - plane @ np.linalg.lstsq(plane, roots * w**2, rcond=None)[0]
-    return float(np.sum(left**2) / np.sum(counts * w**4))
-
-
-def curved_tilt(height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float) -> Floats:
-    """Slopes (2,) that curvature across them fakes, less what noise explains."""
-    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1) * np.sqrt(counts)[:, None]
-    basis, triangle = np.linalg.qr(terms)
-    parts = basis.T @ (np.sqrt(counts) * height)
-    noise_var = (scatter - np.sum(parts[3:] ** 2)) / max(counts.sum() - 6, 1)
-    share = max(0.0, 1.0 - 2.5 * noise_var / np.mean(parts[3:] ** 2))
-    beta = np.linalg.solve(triangle, parts)
-    curvatures, axes = np.linalg.eigh([[2 * beta[3], beta[4]], [beta[4], 2 * beta[5]]])
-    least, most = np.argsort(np.abs(curvatures))
-    flatness = 1.0 - abs(curvatures[least] / curvatures[most])
-    return np.sqrt(share) * flatness * (beta[1:3] @ axes[:, least]) * axes[:, least]
 
 
 # The likelihood
@@ -286,6 +98,32 @@ def linearise(
     )
 
 
+def facing_sums(
+    T: Transform, points: Points, rows: Floats, normal_covs: Floats, residuals: Floats,
+    weights: Floats, axes: Floats, facing: float, vouched: Floats,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """Information, its fake part and gradient of matched rows (n, 8), by matrix products.
+
+    With S = U diag(s) U' shrinking a normal in the body, s = f + v (1 - f) of the vouched v (3,)
+    and f = a² / (a² + facing²), and B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V and
+    Σ w B S n r/V.
+    """
+    kept, fake, gradient = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
+    for point, row, cov, residual, weight in zip(
+        points, rows, normal_covs, residuals, weights, strict=True
+    ):
+        normal = T[:3, :3].T @ row[3:6]
+        parts = (axes.T @ normal) ** 2
+        faced = parts / (parts + facing**2)
+        S = axes @ np.diag(faced + vouched * (1.0 - faced)) @ axes.T
+        B = np.vstack([S, hat(point) @ S])
+        precision = weight * row[7]
+        kept += precision * np.outer(B @ normal, B @ normal)
+        fake += precision * B @ T[:3, :3].T @ cov @ T[:3, :3] @ B.T
+        gradient += precision * residual * B @ S @ normal
+    return kept, fake, gradient
+
+
 # The Stein step
 
 
@@ -336,71 +174,3 @@ def crowds(points: Points, leaf: float) -> Floats:
     leaves = np.floor(points / leaf).astype(np.int64)
     near = np.abs(leaves[:, None] - leaves[None]).max(axis=2) <= 1
     return near.sum(axis=1).astype(np.float64)
-
-
-# Candidates
-
-
-def candidate_row(
-    position: Floats, plane: Plane | None, scatter: float, T: Transform, point: Floats,
-    noise: tuple[float, float], keep_points: bool, apart_m: float,
-) -> Floats:  # fmt: skip
-    """Candidate row (8,) of a stored point: position, normal, plane offset and precision.
-
-    ``noise`` are the variances of a range and of the floor, ``scatter`` the mean variance per axis
-    of the stored point's own cell; without a plane it is a point ``apart_m`` away, or dropped.
-    """
-    range_var, floor_var = noise
-    if plane is None or not plane.planar:
-        variance = range_var + scatter + floor_var + apart_m**2
-        precision = 1.0 / variance if keep_points else 0.0
-        return np.concatenate([position, np.zeros(4), [precision]])
-    beam = T[:3, :3] @ point
-    incidence = plane.normal @ beam / np.linalg.norm(beam)
-    lever = beam + T[:3, 3] - plane.centroid
-    leverage = lever @ plane.normal_cov @ lever
-    surface = max(range_var * incidence**2, plane.residual_var)
-    variance = surface + plane.height_var + leverage + floor_var
-    normal, offset, _ = tangent_plane(plane, lever)
-    return np.concatenate([position, normal, [offset, 1.0 / variance]])
-
-
-def tangent_plane(plane: Plane, lever: Floats) -> tuple[Floats, float, float]:
-    """Normal (3,), offset and slope variance of a parabola ``lever`` off its centroid.
-
-    Of the plane itself where the parabola is too steep.
-    """
-    (w, v), (p0, p1, p2, p3, p4, p5) = plane.axes.T @ lever, plane.parabola
-    slope = plane.axes @ np.array([p1 + 2.0 * p3 * w + p4 * v, p2 + p4 * w + 2.0 * p5 * v])
-    if np.linalg.norm(slope) > 0.3:
-        return plane.normal, float(plane.normal @ plane.centroid), 0.0
-    height = p0 + p1 * w + p2 * v + p3 * w**2 + p4 * w * v + p5 * v**2
-    normal = (plane.normal - slope) / np.linalg.norm(plane.normal - slope)
-    place = plane.centroid + plane.axes @ np.array([w, v]) + height * plane.normal
-    return normal, float(normal @ place), float(plane.curve_var * (w**2 + v**2))
-
-
-def facing_sums(
-    T: Transform, points: Points, rows: Floats, normal_covs: Floats, residuals: Floats,
-    weights: Floats, axes: Floats, facing: float, vouched: Floats,
-) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    """Information, its fake part and gradient of matched rows (n, 8), by matrix products.
-
-    With S = U diag(s) U' shrinking a normal in the body, s = f + v (1 - f) of the vouched v (3,)
-    and f = a² / (a² + facing²), and B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V and
-    Σ w B S n r/V.
-    """
-    kept, fake, gradient = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
-    for point, row, cov, residual, weight in zip(
-        points, rows, normal_covs, residuals, weights, strict=True
-    ):
-        normal = T[:3, :3].T @ row[3:6]
-        parts = (axes.T @ normal) ** 2
-        faced = parts / (parts + facing**2)
-        S = axes @ np.diag(faced + vouched * (1.0 - faced)) @ axes.T
-        B = np.vstack([S, hat(point) @ S])
-        precision = weight * row[7]
-        kept += precision * np.outer(B @ normal, B @ normal)
-        fake += precision * B @ T[:3, :3].T @ cov @ T[:3, :3] @ B.T
-        gradient += precision * residual * B @ S @ normal
-    return kept, fake, gradient

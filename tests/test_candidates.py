@@ -5,14 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from reference import (
-    Plane,
-    candidate_row,
-    filled_cells,
-    nearest_candidate,
-    plane_fit,
-    tangent_plane,
-)
+from reference import nearest_candidate
+from reference_map import Plane, candidate_row, filled_cells, plane_fit, tangent_plane
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels import candidates as compiled

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from reference import filled_cells, plane_fit
+from reference_map import filled_cells, plane_fit
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels import planes

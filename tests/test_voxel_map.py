@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import KDTree
 
-from reference import filled_cells
+from reference_map import filled_cells
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels.voxel_arrays import EMPTY
