@@ -154,6 +154,18 @@ def _rows_of_planes(T, block, matched, rows, used, kind, width):
 
 
 @njit()
+def _reduce_half(r0, r1, r2, e, w, used):
+    """Σ w A r (3) and the upper triangle of Σ w A A' (6) over three components of the rows."""
+    g0 = g1 = g2 = h00 = h01 = h02 = h11 = h12 = h22 = 0.0
+    for n in range(used):
+        s0, s1, s2 = w[n] * r0[n], w[n] * r1[n], w[n] * r2[n]
+        g0, g1, g2 = g0 + s0 * e[n], g1 + s1 * e[n], g2 + s2 * e[n]
+        h00, h01, h02 = h00 + s0 * r0[n], h01 + s0 * r1[n], h02 + s0 * r2[n]
+        h11, h12, h22 = h11 + s1 * r1[n], h12 + s1 * r2[n], h22 + s2 * r2[n]
+    return g0, g1, g2, h00, h01, h02, h11, h12, h22
+
+
+@njit()
 def reduce_block(rows, used, sums):
     """Add Σ w A r (6) and the upper triangle of Σ w A A' (21) of one block to the sums.
 
@@ -163,25 +175,14 @@ def reduce_block(rows, used, sums):
     r0, r1, r2, r3, r4, r5, e, w = (
         rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7],
     )  # fmt: skip
-    g0 = g1 = g2 = g3 = g4 = g5 = 0.0
-    h00 = h01 = h02 = h11 = h12 = h22 = 0.0
-    for n in range(used):
-        s0, s1, s2 = w[n] * r0[n], w[n] * r1[n], w[n] * r2[n]
-        g0, g1, g2 = g0 + s0 * e[n], g1 + s1 * e[n], g2 + s2 * e[n]
-        h00, h01, h02 = h00 + s0 * r0[n], h01 + s0 * r1[n], h02 + s0 * r2[n]
-        h11, h12, h22 = h11 + s1 * r1[n], h12 + s1 * r2[n], h22 + s2 * r2[n]
+    g0, g1, g2, h00, h01, h02, h11, h12, h22 = _reduce_half(r0, r1, r2, e, w, used)
+    g3, g4, g5, h33, h34, h35, h44, h45, h55 = _reduce_half(r3, r4, r5, e, w, used)
     h03 = h04 = h05 = h13 = h14 = h15 = h23 = h24 = h25 = 0.0
     for n in range(used):
         s0, s1, s2 = w[n] * r0[n], w[n] * r1[n], w[n] * r2[n]
         h03, h04, h05 = h03 + s0 * r3[n], h04 + s0 * r4[n], h05 + s0 * r5[n]
         h13, h14, h15 = h13 + s1 * r3[n], h14 + s1 * r4[n], h15 + s1 * r5[n]
         h23, h24, h25 = h23 + s2 * r3[n], h24 + s2 * r4[n], h25 + s2 * r5[n]
-    h33 = h34 = h35 = h44 = h45 = h55 = 0.0
-    for n in range(used):
-        s3, s4, s5 = w[n] * r3[n], w[n] * r4[n], w[n] * r5[n]
-        g3, g4, g5 = g3 + s3 * e[n], g4 + s4 * e[n], g5 + s5 * e[n]
-        h33, h34, h35 = h33 + s3 * r3[n], h34 + s3 * r4[n], h35 + s3 * r5[n]
-        h44, h45, h55 = h44 + s4 * r4[n], h45 + s4 * r5[n], h55 + s5 * r5[n]
     block = (
         g0, g1, g2, g3, g4, g5,
         h00, h01, h02, h03, h04, h05, h11, h12, h13, h14, h15, h22, h23, h24, h25,
