@@ -162,9 +162,9 @@ class Session:
         bar.say("saving")
         if self._imu_rate:
             self._write_imu_poses(imu_rate_poses(self.odometry))
-        if self._map is not None:
-            self._map.look(self.odometry.local_map)
         self.save()
+        if self._map is not None:  # not in the state: a run that went on would not have looked here
+            self._map.look(self.odometry.local_map)
         return finished
 
     def _go(
