@@ -70,6 +70,16 @@ def test_blind_directions_that_differ_do_no_harm_across(rng: np.random.Generator
     assert posterior[0, 0] > 0.9 * PREDICTED[0, 0]
 
 
+def test_a_blind_scan_is_not_sure_because_others_were():
+    """What others saw does not make a scan sure of what it does not see itself."""
+    persistence = Persistence(10)
+    for _ in range(9):
+        persistence.confirmed(SHARP, PREDICTED, HERE)
+    found = persistence.confirmed(blind(ALONG), PREDICTED, HERE)
+    assert found[0, 0] > 1000.0 * PREDICTED[0, 0]
+    assert_allclose(found[1:, 1:], SHARP[1:, 1:], rtol=0.01, atol=1e-9)
+
+
 def test_it_is_remembered_in_axes_of_the_world():
     """A body that turns about does not mix up along and across."""
     persistence = Persistence(10)

@@ -5,7 +5,8 @@ A door, an inlet or a wall ahead stays in sight for seconds. What one scan alone
 corridor is a false match, or something that moves. So the covariance of a scan is replaced by that
 of a scan that adds as much to the present prediction as the last scans would have added on average:
 mean over k of (Λ + I_k)⁻¹, with Λ the prediction's information and I_k that of scan k, and Λ taken
-out again. Scans none of which is weak are each taken at their word.
+out again. No scan is surer for it than by itself: what others have seen is in the prediction already.
+Scans none of which is weak are each taken at their word.
 
 The mean of the covariances themselves would not do: directions that scans are blind for differ a
 little, and a blind scan's variance along its own drowns what others know across it.
@@ -47,10 +48,8 @@ class Persistence:
         self._recent.append(turn @ np.linalg.inv(alone) @ turn.T)
         if all(_knows_its_place(each) for each in self._recent):
             return alone
-        left: Floats = np.mean(
-            [_left_of_one(root.T @ each @ root) for each in self._recent], axis=0
-        )
-        shares, axes = np.linalg.eigh(left)
+        left = np.array([_left_of_one(root.T @ each @ root) for each in self._recent])
+        shares, axes = np.linalg.eigh(_larger(left.mean(axis=0), left[-1]))
         variances = 1.0 / np.maximum(1.0 / shares - 1.0, LEAST_SHARE)
         half = turn.T @ root @ axes
         return (half * variances) @ half.T
@@ -67,3 +66,9 @@ def _left_of_one(information: Floats) -> Floats:
     """Variance (6, 6) that this information leaves of the identity."""
     values, vectors = np.linalg.eigh(0.5 * (information + information.T))
     return (vectors / (1.0 + np.maximum(values, 0.0))) @ vectors.T
+
+
+def _larger(one: Floats, other: Floats) -> Floats:
+    """Variance (6, 6) that is nowhere less than either of two is."""
+    values, vectors = np.linalg.eigh(other - one)
+    return one + (vectors * np.maximum(values, 0.0)) @ vectors.T
