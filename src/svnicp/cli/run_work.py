@@ -44,6 +44,8 @@ class Ran:
     num_scans: int
     """Scans that were read."""
     num_estimates: int
+    without_estimate: dict[str, int]
+    """Scans without one, by the reason."""
     voxel_size_m: float
     slowed_ns: Collection[int]
     """Stamps of the scans during which something was compiled [ns]."""
@@ -72,7 +74,7 @@ def _tell(
 ) -> int:
     """Sum up a run, compare it with the truth, and write what was asked for."""
     record = read_run(ran.path)
-    summary = summarise(record, ran.slowed_ns)
+    summary = summarise(record, ran.slowed_ns, ran.without_estimate)
     out = show.console(target.words_to, quiet=command.quiet)
     out.print(summary_table(summary, inputs.imu_words, ran.voxel_size_m, ran.compile_s))
     evaluation = _compare(inputs, record, out, told)
@@ -106,6 +108,7 @@ def perform(
         stop_code=stop.code,
         num_scans=session.progress.num_scans,
         num_estimates=session.progress.num_estimates,
+        without_estimate=session.odometry.without_estimate,
         voxel_size_m=session.odometry.config.map.voxel_size_m,
         slowed_ns=bar.slowed_ns,
         compile_s=bar.watch.seconds,
