@@ -2,8 +2,8 @@
 """Readings that are the same again and again, to the last bit: of a dead driver, or a coarse IMU.
 
 In: readings, one by one. Out: whether the last ones can be by chance, given how often this IMU
-repeated itself when it was calmest. One that always did, such as one without noise, or coarse and
-at rest, is never suspected.
+repeated itself when it was calmest. One that did so most of the time, such as one without noise, or
+coarse and at rest, is never suspected: a block of repeats comes before there are too many of them.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from svnicp.arrays import Floats
 
 BLOCK = 50
 """Readings whose share of repeats is looked at together."""
-LEAST_SHARE, MOST_SHARE = 0.05, 0.9
-"""A share of repeats that any IMU may have, and one from which on nothing can be told."""
+LEAST_SHARE = 0.05
+"""A share of repeats that any IMU may have."""
 CHANCE = 1e-9
 """Repeats in a row that are less likely than this are no chance."""
 
@@ -31,7 +31,7 @@ class Repeats:
     @property
     def are_no_chance(self) -> bool:
         """Whether the last readings repeat more often than this IMU ever did."""
-        if self._share is None or self._share > MOST_SHARE:
+        if self._share is None:
             return False
         return bool(self.in_a_row * np.log(max(self._share, LEAST_SHARE)) < np.log(CHANCE))
 
