@@ -25,7 +25,7 @@ def test_files_and_summary_of_a_run(whole):
     record = read_run(folder)
     assert len(record) == 11
     assert f"{len(record)} of 16 have a pose, all used" in printed
-    assert "5 before the start" in printed
+    assert "5 before the IMU's readings sufficed" in printed
     for words in ("ms a scan (median)", "sigma at the end", "weak", "evo_ape", "evo_rpe", "ANEES"):
         assert words in printed
     assert str(folder) in printed
@@ -96,6 +96,17 @@ def test_a_run_that_failed_before_its_first_pose_is_just_repeated(tmp_path, caps
     assert (tmp_path / "ground_truth.tum").is_file()
     assert cli.main([*words, "--no-imu", "--max-scans", "2"]) == 0
     assert len(read_run(tmp_path)) == 2
+
+
+def test_scans_without_points_in_range_are_told(tmp_path, capsys):
+    """LiDAR alone, too far away: the sentence is about ranges, and not about an IMU."""
+    (tmp_path / "clouds").mkdir()
+    for number in range(3):
+        points = 1e5 + np.random.default_rng(number).uniform(-20.0, 20.0, (3000, 3))
+        np.save(tmp_path / "clouds" / f"{number:03d}.npy", points)
+    words = ["run", str(tmp_path / "clouds"), "--scan-rate-hz", "10", "--quiet"]
+    assert cli.main([*words, "--out", str(tmp_path / "run")]) == 2
+    assert "none of its 3 scans has enough points from" in capsys.readouterr().err
 
 
 def test_a_run_that_is_lost_exits_with_three(tmp_path, capsys):

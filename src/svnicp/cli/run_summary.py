@@ -102,7 +102,7 @@ def summary_table(
         table.add_row(
             "sigma at the end", f"{position}, {angle_in_words(summary.final_sigma_rad)} (largest)"
         )
-    table.add_row("weak", f"{100.0 * summary.weak_share:.0f} % of the scans")
+    table.add_row("weak", f"{100.0 * summary.weak_share:.0f} % of the scans leave a direction open")
     return table
 
 

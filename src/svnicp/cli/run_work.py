@@ -186,6 +186,13 @@ def nothing_to_show(inputs: RunInputs, ran: Ran) -> int:
     name = inputs.dataset.name
     if ran.num_scans == 0:
         raise DatasetError(f"{name}: there is no scan in it; svnicp info shows what there is.")
+    if ran.without_estimate.get("without_points", 0) == ran.num_scans:
+        config = inputs.config.preprocess
+        raise DatasetError(
+            f"{name}: none of its {ran.num_scans} scans has enough points from "
+            f"{config.min_range_m:g} to {config.max_range_m:g} m to begin a map; svnicp info shows "
+            "their ranges, and --set preprocess.max_range_m another limit."
+        )
     raise DatasetError(
         f"{name}: the filter did not start within its {ran.num_scans} scans, because the IMU's "
         "readings do not reach far enough; use more scans or --no-imu."

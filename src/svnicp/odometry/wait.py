@@ -22,7 +22,8 @@ FAR_M = 1000.0
 
 
 WITHOUT_ESTIMATE = {
-    "before_start": "before the start",
+    "without_points": "with too few points in range to begin a map",
+    "before_start": "before the IMU's readings sufficed for a start",
     "held_back": "held back at the start: a fast motion, which the next scan had to confirm",
     "unusable_second": "of no use after the first: empty, or not later",
     "late": "not later than the scan before",
@@ -98,7 +99,7 @@ class Wait:
 
     def for_points(self, scan: Scan, num_points: int, config: PreprocessConfig) -> None:
         """Say that a scan has too few points in range for a map to begin."""
-        self._count("before_start")
+        self._count("without_points")
         hint = ""
         if len(scan.points):
             typical_m = float(np.median(np.linalg.norm(scan.points, axis=1)))
