@@ -43,8 +43,11 @@ def dead_from(stream: Stream, begin_ns: int) -> Stream:
     return out
 
 
-def thinned(stream: Stream, every: int) -> Stream:
+def thinned(stream: Stream, rate_hz: float) -> Stream:
     """A stream with few of its readings."""
+    period_s = drive().info().imu_period_s
+    assert period_s is not None
+    every = round(1.0 / (rate_hz * period_s))
     readings = [one for one in stream if isinstance(one, ImuSample)][::every]
     kept = {one.stamp_ns for one in readings}
     return [one for one in stream if isinstance(one, Scan) or one.stamp_ns in kept]
@@ -68,10 +71,9 @@ def test_a_dead_driver_is_a_gap(caplog: pytest.LogCaptureFixture):
 
 def test_a_slow_imu_is_used_all_the_same(caplog: pytest.LogCaptureFixture):
     """Nothing is a gap, it is said, and errors are as stated, because what it misses is noise."""
-    rate_hz = 1.0 / drive().info().imu_period_s
     stream = measured(drive())
     with caplog.at_level(logging.WARNING, logger="svnicp"):
-        odometry, slow = went_through(thinned(stream, round(rate_hz / 12.0)))
+        odometry, slow = went_through(thinned(stream, 12.0))
     assert caplog.text.count("readings per second, too few") == 1
     assert "The IMU gives 12 readings" in caplog.text
     assert motion_of(odometry).readings.num_gaps == 0
@@ -84,8 +86,7 @@ def test_a_slow_imu_is_used_all_the_same(caplog: pytest.LogCaptureFixture):
 
 def test_a_gap_is_longer_than_the_imus_period():
     """With 12 readings per second one that is missing is a gap, and one that is late is not."""
-    rate_hz = 1.0 / drive().info().imu_period_s
-    odometry, _ = went_through(thinned(measured(drive()), round(rate_hz / 12.0)))
+    odometry, _ = went_through(thinned(measured(drive()), 12.0))
     motion, config = motion_of(odometry), DEFAULT.inertial
     assert 1.2 / 12.0 < longest_s(motion.imu, config) < 2.0 / 12.0
     fast, _ = went_through(measured(drive()))

@@ -77,10 +77,11 @@ class ImuBuffer:
 
     def _leave_out_repeats(self) -> None:
         """Leave the present reading out, and those before it that repeat the same one."""
-        known = 0
-        while known + 1 < len(self._readings) and np.array_equal(*self._readings[-2 - known :][:2]):
-            known += 1
-        del self._stamps[len(self._stamps) - known :], self._readings[len(self._readings) - known :]
+        first = len(self._readings) - 1
+        while first > 0 and np.array_equal(self._readings[first - 1], self._readings[first]):
+            first -= 1
+        known = len(self._readings) - 1 - first
+        del self._stamps[first + 1 :], self._readings[first + 1 :]
         self.num_stale += known + 1
 
     def _is_late(self, stamp_ns: int) -> None:
