@@ -53,7 +53,7 @@ def test_a_signal_ends_cleanly_and_resume_gives_the_same_bits(
     assert yaml.safe_load((tmp_path / "run" / "run.yaml").read_text())["state"] == "interrupted"
     part = len(read_run(tmp_path / "run"))
     assert 4 <= part < 11
-    assert "11, all used" in resumed(tmp_path / "run", capsys)
+    assert "11 of 16 have a pose, all used" in resumed(tmp_path / "run", capsys)
     assert_same(tmp_path / "run", whole[0])
 
 
@@ -70,7 +70,7 @@ def test_a_run_goes_on_beyond_its_first_end(whole, tmp_path, capsys):
     """--max-scans ends a run early; resumed without it, it is the whole run."""
     out = ["--out", str(tmp_path / "run")]
     assert cli.main([*ROOM, *out, "--max-scans", "8"]) == 0
-    assert "3, all used" in capsys.readouterr().out
+    assert "3 of 8 have a pose, all used" in capsys.readouterr().out
     resumed(tmp_path / "run", capsys)
     assert_same(tmp_path / "run", whole[0])
 

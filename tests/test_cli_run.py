@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from cli_cases import SAME
+from odometry_cases import steady
 from svnicp.cli import __main__ as cli
 from svnicp.cli.progress import COMPILING
 from svnicp.evaluation import read_run
+from svnicp.recording import write_dataset
 
 
 def test_files_and_summary_of_a_run(whole):
@@ -22,7 +24,8 @@ def test_files_and_summary_of_a_run(whole):
     assert {path.name for path in folder.iterdir()} == {*expected, "map.ply"}
     record = read_run(folder)
     assert len(record) == 11
-    assert f"{len(record)}, all used" in printed
+    assert f"{len(record)} of 16 have a pose, all used" in printed
+    assert "5 before the IMU's readings sufficed" in printed
     for words in ("ms a scan (median)", "sigma at the end", "weak", "evo_ape", "evo_rpe", "ANEES"):
         assert words in printed
     assert str(folder) in printed
@@ -38,12 +41,26 @@ def test_json_says_the_same(whole):
     folder, _, _ = whole
     content = json.loads(folder.with_name("run.json").read_text())
     assert (content["num_scans"], content["num_not_used"], content["lost"]) == (11, 0, False)
+    assert content["without_estimate"] == {"before_start": 5}
     assert content["scan_p95_s"] >= content["scan_median_s"] > 0.0
     assert 0.0 < content["final_sigma_m"] < 0.1
     assert content["evaluation"]["ape_origin"]["translation"]["rmse"] < 0.05
     assert content["evaluation"]["relative"]["pose"]["count"] == 10
     assert content["config"]["stein"]["num_particles"] == 30
     assert "map.ply" in content["files"]
+
+
+def test_a_scan_that_is_held_back_is_told(tmp_path, capsys):
+    """A start at speed: the second scan waits for the third, which summary and JSON say."""
+    fast = steady(6.0, 2.0, True, "street", "vlp16")
+    write_dataset(fast, tmp_path / "fast.mcap")
+    words = ["run", str(tmp_path / "fast.mcap"), "--out", str(tmp_path / "run"), "--json"]
+    assert cli.main([*words, str(tmp_path / "run.json")]) == 0
+    assert "1 held back at the start: a fast motion" in capsys.readouterr().out
+    content = json.loads((tmp_path / "run.json").read_text())
+    without = content["without_estimate"]
+    assert without == {"before_start": without["before_start"], "held_back": 1}
+    assert content["num_scans"] + sum(without.values()) == fast.num_scans
 
 
 def test_the_folder_of_a_run_is_not_taken_for_a_recording(whole, tmp_path, monkeypatch, capsys):
@@ -79,6 +96,17 @@ def test_a_run_that_failed_before_its_first_pose_is_just_repeated(tmp_path, caps
     assert (tmp_path / "ground_truth.tum").is_file()
     assert cli.main([*words, "--no-imu", "--max-scans", "2"]) == 0
     assert len(read_run(tmp_path)) == 2
+
+
+def test_scans_without_points_in_range_are_told(tmp_path, capsys):
+    """LiDAR alone, too far away: the sentence is about ranges, and not about an IMU."""
+    (tmp_path / "clouds").mkdir()
+    for number in range(3):
+        points = 1e5 + np.random.default_rng(number).uniform(-20.0, 20.0, (3000, 3))
+        np.save(tmp_path / "clouds" / f"{number:03d}.npy", points)
+    words = ["run", str(tmp_path / "clouds"), "--scan-rate-hz", "10", "--quiet"]
+    assert cli.main([*words, "--out", str(tmp_path / "run")]) == 2
+    assert "none of its 3 scans has enough points from" in capsys.readouterr().err
 
 
 def test_a_run_that_is_lost_exits_with_three(tmp_path, capsys):

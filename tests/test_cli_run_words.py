@@ -15,7 +15,7 @@ from svnicp.cli import run_progress, show
 from svnicp.cli.progress import COMPILING
 from svnicp.cli.run import RunCommand, contradictions, repeatable
 from svnicp.cli.run_map import WholeMap
-from svnicp.cli.run_summary import summarise, unused_in_words
+from svnicp.cli.run_summary import summarise, summary_table, unused_in_words
 from svnicp.config import MapConfig
 from svnicp.data.trajectory import Trajectory
 from svnicp.evaluation import RunRecord
@@ -113,6 +113,20 @@ def test_summary_counts_what_was_not_used():
     words = unused_in_words(summary)
     assert words.startswith("4 not used: 2 because the match is too far from the prediction")
     assert "1 because too few points" in words
+
+
+def test_summary_says_which_scans_have_no_pose():
+    """Those before the start, and one held back, are not among the scans that were all used."""
+    record = RunRecord(Trajectory(np.arange(2), np.tile(np.eye(4), (2, 1, 1))))
+    text = io.StringIO()
+    summary = summarise(record, without={"before_start": 5, "held_back": 1})
+    show.console(text).print(summary_table(summary, "", 1.0, 0.0))
+    told = " ".join(text.getvalue().split())
+    assert "scans 2 of 8 have a pose, all used no pose 5 before the IMU's readings" in told
+    assert "; 1 held back at the start" in told
+    text = io.StringIO()
+    show.console(text).print(summary_table(summarise(record), "", 1.0, 0.0))
+    assert "scans 2, all used path" in " ".join(text.getvalue().split())
 
 
 def test_a_run_whose_scans_never_began_a_map_is_lost():

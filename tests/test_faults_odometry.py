@@ -46,6 +46,7 @@ CASES = [
     ("readings not finite", True, set()),
     ("spikes", True, set()),
     ("saturated", True, {"against_imu"}),
+    ("frozen", True, set()),
     ("10 points", True, {"empty"}),
     ("half the view blocked", False, set()),
     ("2 million points", False, set()),
@@ -66,10 +67,9 @@ def test_faults_are_survived_and_sigma_holds(name: str, uses_imu: bool, said: se
     assert run.num_scans - len(run.seen) == start_scans(uses_imu)
 
 
-@pytest.mark.parametrize(("name", "duration_s"), [("biases jump", 1e6), ("frozen", 0.4)])
-def test_scans_stand_against_bad_readings(name: str, duration_s: float):
+def test_scans_stand_against_bad_readings():
     """The steps until they do may be wrong, but not where the run ends, and the status says so."""
-    fault = dataclasses.replace(FAULTS[name], begin_s=1.8, duration_s=duration_s)
+    fault = dataclasses.replace(FAULTS["biases jump"], begin_s=1.8, duration_s=1e6)
     run, rows = run_with(fault, True)
     assert set(rows["status"]) == {"ok", "against_imu"}
     assert rows["errors_m"][-1] < 0.02

@@ -178,7 +178,7 @@ def test_an_imu_that_stops_is_said_and_survived():
     odometry = Odometry(DEFAULT, XSENS)
     got = feed(odometry, kept)
     assert len(got) == 25
-    assert odometry.motion.num_gaps >= 10  # pyright: ignore[reportAttributeAccessIssue]
+    assert odometry.motion.readings.num_gaps >= 10  # pyright: ignore[reportAttributeAccessIssue]
     assert np.abs(errors(drive(), got)[:, :3]).max() < 0.03
 
 

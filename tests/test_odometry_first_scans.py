@@ -80,3 +80,23 @@ def test_a_clock_set_back_while_a_scan_waits_is_no_crash(dataset):
     ][:10]
     got = feed(Odometry(DEFAULT, NOISE), [*stream[: second + 1], *early, stream[third]])
     assert all(np.isfinite(one.covariance).all() for one in got)
+
+
+@pytest.mark.parametrize(
+    ("change", "also"),
+    [
+        ("nothing", {}),
+        ("second empty", {"unusable_second": 1}),
+        ("third empty", {"unusable_second": 1}),
+    ],
+)
+def test_scans_without_an_estimate_are_counted_by_the_reason(change: str, also: dict, dataset):
+    """Every scan has an estimate, or is counted; the one that waited for another is told apart."""
+    stream = measured(dataset)
+    changed = CHANGES[change](stream, held_back(stream))
+    odometry = Odometry(DEFAULT, NOISE)
+    got = feed(odometry, changed)
+    counts = odometry.without_estimate
+    num_scans = sum(isinstance(one, Scan) for one in changed)
+    assert counts == {"before_start": counts["before_start"], "held_back": 1, **also}
+    assert sum(counts.values()) == num_scans - len(got)

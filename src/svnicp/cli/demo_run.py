@@ -52,7 +52,7 @@ def run(command: DemoCommand, command_line: str) -> int:
     with patience(told, "writing the report"):
         series = read_series(ran.path)
         write_text(ran.path / REPORT, page(series, plotly))
-    ours = summarise(read_run(ran.path), ran.slowed_ns)
+    ours = summarise(read_run(ran.path), ran.slowed_ns, ran.without_estimate)
     if target.wanted:
         target.write(document(ran.path, ours, series.evaluation))
     _print(show.console(target.words_to, quiet=command.quiet), series, beside)

@@ -2,7 +2,7 @@
 """A run in a few lines, told from its files: so a run that was resumed is summed up whole."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from svnicp.cli.run_progress import largest_sigmas
 from svnicp.cli.wording import angle_in_words, length_in_words, time_in_words
 from svnicp.evaluation import RunRecord
 from svnicp.odometry.outcome import Fate
+from svnicp.odometry.wait import WITHOUT_ESTIMATE
 
 LOST_SHARE = 0.5
 """A run with more scans than this that told nothing has not been odometry."""
@@ -24,6 +25,8 @@ class RunSummary:
 
     num_scans: int
     """Scans with an estimate."""
+    without_estimate: dict[str, int]
+    """Scans without one, by the reason, a key of ``odometry.wait.WITHOUT_ESTIMATE``."""
     num_not_used: int
     """Scans whose pose is only predicted."""
     reasons: dict[str, int]
@@ -44,8 +47,10 @@ class RunSummary:
     """Whether most scans were not used."""
 
 
-def summarise(record: RunRecord, slowed_ns: Collection[int] = ()) -> RunSummary:
-    """Sum up what a run has left on disk.
+def summarise(
+    record: RunRecord, slowed_ns: Collection[int] = (), without: Mapping[str, int] | None = None
+) -> RunSummary:
+    """Sum up what a run has left on disk, and the scans ``without`` an estimate, by the reason.
 
     Scans with these stamps [ns], during which something was compiled, do not count for the time.
     """
@@ -60,6 +65,7 @@ def summarise(record: RunRecord, slowed_ns: Collection[int] = ()) -> RunSummary:
         seconds = seconds[~np.isin(record.trajectory.stamps_ns, list(slowed_ns))]
     return RunSummary(
         num_scans=len(record),
+        without_estimate=dict(without or {}),
         num_not_used=num_not_used,
         reasons=dict(unused.most_common()),
         path_m=record.trajectory.length_m,
@@ -81,7 +87,9 @@ def summary_table(
     table.show_header = False
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row("scans", f"{summary.num_scans}, {unused_in_words(summary)}")
+    table.add_row("scans", f"{_counted(summary)}, {unused_in_words(summary)}")
+    if summary.without_estimate:
+        table.add_row("no pose", without_in_words(summary))
     table.add_row("path", f"{summary.path_m:.1f} m in {summary.duration_s:.1f} s")
     table.add_row("IMU", imu_words)
     table.add_row("map", f"voxels of {voxel_size_m:.2g} m")
@@ -94,8 +102,21 @@ def summary_table(
         table.add_row(
             "sigma at the end", f"{position}, {angle_in_words(summary.final_sigma_rad)} (largest)"
         )
-    table.add_row("weak", f"{100.0 * summary.weak_share:.0f} % of the scans")
+    table.add_row("weak", f"{100.0 * summary.weak_share:.0f} % of the scans leave a direction open")
     return table
+
+
+def _counted(summary: RunSummary) -> str:
+    """Return how many scans have a pose, among how many if it is not all of them."""
+    num_read = summary.num_scans + sum(summary.without_estimate.values())
+    few = num_read > summary.num_scans
+    return f"{summary.num_scans} of {num_read} have a pose" if few else f"{num_read}"
+
+
+def without_in_words(summary: RunSummary) -> str:
+    """Return how many scans have no pose, and why."""
+    counts = summary.without_estimate.items()
+    return "; ".join(f"{count} {WITHOUT_ESTIMATE[reason]}" for reason, count in counts)
 
 
 def unused_in_words(summary: RunSummary) -> str:

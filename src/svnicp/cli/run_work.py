@@ -44,6 +44,8 @@ class Ran:
     num_scans: int
     """Scans that were read."""
     num_estimates: int
+    without_estimate: dict[str, int]
+    """Scans without one, by the reason."""
     voxel_size_m: float
     slowed_ns: Collection[int]
     """Stamps of the scans during which something was compiled [ns]."""
@@ -72,7 +74,7 @@ def _tell(
 ) -> int:
     """Sum up a run, compare it with the truth, and write what was asked for."""
     record = read_run(ran.path)
-    summary = summarise(record, ran.slowed_ns)
+    summary = summarise(record, ran.slowed_ns, ran.without_estimate)
     out = show.console(target.words_to, quiet=command.quiet)
     out.print(summary_table(summary, inputs.imu_words, ran.voxel_size_m, ran.compile_s))
     evaluation = _compare(inputs, record, out, told)
@@ -106,6 +108,7 @@ def perform(
         stop_code=stop.code,
         num_scans=session.progress.num_scans,
         num_estimates=session.progress.num_estimates,
+        without_estimate=session.odometry.without_estimate,
         voxel_size_m=session.odometry.config.map.voxel_size_m,
         slowed_ns=bar.slowed_ns,
         compile_s=bar.watch.seconds,
@@ -183,6 +186,13 @@ def nothing_to_show(inputs: RunInputs, ran: Ran) -> int:
     name = inputs.dataset.name
     if ran.num_scans == 0:
         raise DatasetError(f"{name}: there is no scan in it; svnicp info shows what there is.")
+    if ran.without_estimate.get("without_points", 0) == ran.num_scans:
+        config = inputs.config.preprocess
+        raise DatasetError(
+            f"{name}: none of its {ran.num_scans} scans has enough points from "
+            f"{config.min_range_m:g} to {config.max_range_m:g} m to begin a map; svnicp info shows "
+            "their ranges, and --set preprocess.max_range_m another limit."
+        )
     raise DatasetError(
         f"{name}: the filter did not start within its {ran.num_scans} scans, because the IMU's "
         "readings do not reach far enough; use more scans or --no-imu."

@@ -79,7 +79,8 @@ class InertialConfig:
     accelerometer_bias_std: float = 0.1
     """Standard deviation of the accelerometer's bias at the start [m/s^2]."""
     max_gap_s: float = 0.05
-    """A longer time without IMU readings is a gap: there the speed is taken as constant [s]."""
+    """A longer time without IMU readings, and than 1.5 of its periods, is a gap: there the speed is
+    taken as constant [s]."""
 
     def __post_init__(self) -> None:
         require_finite("inertial", self)

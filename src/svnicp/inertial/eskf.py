@@ -56,15 +56,18 @@ class Eskf(ErrorState):
             ]
         )  # fmt: skip
 
-    def predict(self, readings: Floats) -> Floats:
+    def predict(self, readings: Floats, missed: Floats | None = None) -> Floats:
         """Go on through (n, 7) readings of ``ImuBuffer.intervals``; returns the poses' track.
 
         The track (n, 12) holds rotation by rows and position at the end of every interval.
+        ``missed`` (2,): what the readings do not show, as further noise, variances per second of
+        rates and forces.
         """
         track, T_before = np.empty((len(readings), 12)), self.T_world_body
+        noise = self._noise if missed is None else self._noise + np.r_[missed, 0.0, 0.0]
         navigate(
             self.position, self.velocity, self.rotation, self.gyro_bias, self.accel_bias,
-            self.gravity, self.covariance, readings, self._noise, track,
+            self.gravity, self.covariance, readings, noise, track,
         )  # fmt: skip
         self.take_pose(self.T_world_body)
         self.carry_map(T_before)

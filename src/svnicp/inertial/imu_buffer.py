@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 """IMU readings between two times, without losing or repeating any time.
 
-Readings are kept until they are older than what can still be asked for. Between two readings the
-signal is taken as linear; the intervals handed out end exactly at the times asked for.
+Readings are kept until they are older than what can still be asked for; a dead driver has
+none. Between two readings the signal is taken as linear; the intervals handed out end exactly at
+the times asked for.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from itertools import pairwise
 
 import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.errors import InputError
+from svnicp.inertial.repeats import Repeats
 
 SPIKE_RATE_RAD_S, SPIKE_FORCE_M_S2 = 10.0, 100.0
 """A reading that differs this much from both neighbours is no motion, but a fault."""
@@ -20,6 +23,8 @@ CLOCK_BACK_NS = 10**9
 """A stamp that is this much too early is no delay [ns]."""
 CLOCK_READINGS = 10
 """So many in a row and the clock was set back."""
+NUM_STEPS = 50
+"""Steps between readings that tell the usual one."""
 
 
 class ImuBuffer:
@@ -33,6 +38,10 @@ class ImuBuffer:
         self._num_back = 0
         self.num_spikes = 0
         """Single readings far from both neighbours, which were replaced by the neighbours' mean."""
+        self.num_stale = 0
+        """Readings left out because they repeat the one before, again and again."""
+        self._repeats = Repeats()
+        self._steps_ns: deque[int] = deque(maxlen=NUM_STEPS)
 
     def __len__(self) -> int:
         return len(self._stamps)
@@ -54,11 +63,26 @@ class ImuBuffer:
             self._is_late(stamp_ns)
             return
         self._num_back = 0
+        self._repeats.add(reading)
+        if self._repeats.are_no_chance:
+            self._leave_out_repeats()
+            return
+        if self._stamps:
+            self._steps_ns.append(int(stamp_ns) - self._stamps[-1])
         if len(self._readings) >= 2 and _is_spike(self._readings[-2], self._readings[-1], reading):
             self._readings[-1] = 0.5 * (self._readings[-2] + reading)
             self.num_spikes += 1
         self._stamps.append(int(stamp_ns))
         self._readings.append(reading)
+
+    def _leave_out_repeats(self) -> None:
+        """Leave the present reading out, and those before it that repeat the same one."""
+        first = len(self._readings) - 1
+        while first > 0 and np.array_equal(self._readings[first - 1], self._readings[first]):
+            first -= 1
+        known = len(self._readings) - 1 - first
+        del self._stamps[first + 1 :], self._readings[first + 1 :]
+        self.num_stale += known + 1
 
     def _is_late(self, stamp_ns: int) -> None:
         """Count a reading that is not later; when many are far too early, the clock was set back.
@@ -77,6 +101,11 @@ class ImuBuffer:
         """Drop readings that no interval after this time needs: all but two before it."""
         keep = max(0, bisect_right(self._stamps, stamp_ns) - 2)
         del self._stamps[:keep], self._readings[:keep]
+
+    @property
+    def period_s(self) -> float:
+        """Usual time between two readings [s]; zero before there are two."""
+        return float(np.median(self._steps_ns)) * 1e-9 if self._steps_ns else 0.0
 
     def window(self, start_ns: int, end_ns: int) -> Floats:
         """Readings (n, 6) with start <= stamp <= end."""

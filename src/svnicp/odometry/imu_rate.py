@@ -16,6 +16,7 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.inertial import Eskf
 from svnicp.lie import se3_adjoint, se3_inverse
 from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.readings import longest_s
 
 if TYPE_CHECKING:
     from svnicp.odometry.odometry import Odometry
@@ -61,10 +62,11 @@ def _carried_on(odometry: "Odometry") -> Iterator[ImuPose]:
     stamps_ns = begin_ns + np.cumsum(rows[1:, 0] * 1e9).round().astype(np.int64)
     eskf, drift = copy.deepcopy(motion.eskf), odometry.surroundings.drift.covariance
     T_begin_world = se3_inverse(eskf.T_world_body)
+    limit_s, missed = longest_s(motion.imu, odometry.config.inertial), motion.missed(begin_ns)
     for index, stamp_ns in enumerate(stamps_ns, start=1):
-        if rows[index, 0] > odometry.config.inertial.max_gap_s:
+        if rows[index, 0] > limit_s:
             return
-        eskf.predict(rows[index - 1 : index + 1])
+        eskf.predict(rows[index - 1 : index + 1], missed)
         yield _pose(int(stamp_ns), eskf, T_begin_world, drift)
 
 

@@ -9,7 +9,7 @@ so.
 
 import numpy as np
 
-from svnicp.arrays import Covariance, Transform
+from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import InertialConfig, MotionConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
@@ -20,7 +20,8 @@ from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_state, first_
 from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise, track_around
 from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
-from svnicp.odometry.standing_still import stand_still, velocity_is_known
+from svnicp.odometry.readings import Readings, between_readings
+from svnicp.odometry.standing_still import stand_still
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
 
@@ -36,7 +37,7 @@ class InertialMotion:
     """Error-state Kalman filter fed by an IMU."""
 
     def __init__(self, config: InertialConfig, motion: MotionConfig, noise: ImuNoise) -> None:
-        self.imu = ImuBuffer()
+        self.imu, self.readings = ImuBuffer(), Readings()
         self.stamp_ns: int | None = None
         self.started_at_rest = True
         self._start_ns = 0
@@ -50,10 +51,8 @@ class InertialMotion:
         self._believed = False
         self._with_readings: Eskf | None = None
         self._coasted_s = 0.0
-        self._last_rate = np.zeros(3)
-        self._rate_var = 0.0
-        self.num_gaps = 0
-        """Scans in whose interval the readings had a gap."""
+        self._last_rate, self._rate_var = np.zeros(3), 0.0
+        self._gyroscope_var = self._noise.gyroscope**2
 
     @property
     def eskf(self) -> Eskf:
@@ -133,8 +132,7 @@ class InertialMotion:
         """
         assert self.stamp_ns is not None, "ready() comes first"
         begin_ns, self.stamp_ns = self.stamp_ns, scan.mean_ns
-        if self.imu.longest_gap_s(begin_ns, scan.end_ns) > self._config.max_gap_s:
-            self.num_gaps += 1
+        if self.readings.have_gap(self.imu, begin_ns, scan.end_ns, self._config):
             track = self._coast(begin_ns, scan)
         else:
             track = self._navigate(begin_ns, scan)
@@ -159,12 +157,18 @@ class InertialMotion:
         """Take ``without_readings`` back."""
         self._filter, self._with_readings = self._with_readings, None
 
+    def missed(self, stamp_ns: int) -> Floats:
+        """What the readings before a time do not show, for ``Eskf.predict``."""
+        return between_readings(self.imu, stamp_ns - self._rest_ns, stamp_ns, self._config)
+
     def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on through the readings."""
         self._coasted_s = 0.0
-        track, rows = navigate(self.eskf, self.imu, begin_ns, scan)
+        missed = self.missed(scan.mean_ns)
+        track, rows = navigate(self.eskf, self.imu, begin_ns, scan, missed)
         self._last_rate = rows[-1, 1:4].copy()
-        self._rate_var = self._noise.gyroscope**2 / max(float(np.mean(rows[1:, 0])), 1e-4)
+        self._gyroscope_var = self._noise.gyroscope**2 + float(missed[0])
+        self._rate_var = self._gyroscope_var / max(float(np.mean(rows[1:, 0])), 1e-4)
         return track
 
     def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
@@ -175,14 +179,13 @@ class InertialMotion:
     def _stand_still(self) -> None:
         """Take note of rest; in the first scans those have a say, see ``begin_moving``."""
         assert self.stamp_ns is not None, "ready() comes first"
-        gap = self._coasted_s > 0.0
-        if not gap and not self.has_just_begun(REST_CHECK_S) and not velocity_is_known(self.eskf):
+        if self._coasted_s == 0.0 and not self.has_just_begun(REST_CHECK_S):
             readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
             stand_still(self.eskf, readings, self._config)
 
     def _prediction(self, scan: Scan, track: PoseTrack) -> Prediction:
         """The present state, at the mean time of a scan."""
-        noise = scan_noise(scan, self._noise.gyroscope, self._motion, self._coasted_s)
+        noise = scan_noise(scan, self._gyroscope_var, self._motion, self._coasted_s)
         return Prediction(self.T_world_body, self.pose_covariance, track, noise)
 
     def correct(self, measurement: PoseMeasurement) -> Correction:

@@ -16,13 +16,15 @@ from svnicp.inertial.start import CERTAIN
 from svnicp.preprocess import PoseTrack, track_from
 
 
-def navigate(eskf: Eskf, imu: ImuBuffer, begin_ns: int, scan: Scan) -> tuple[PoseTrack, Floats]:
+def navigate(
+    eskf: Eskf, imu: ImuBuffer, begin_ns: int, scan: Scan, missed: Floats
+) -> tuple[PoseTrack, Floats]:
     """Integrate the readings up to the mean time of a scan, and look ahead to its end.
 
-    Returns the track, and the intervals (n, 7) up to the mean time.
+    Returns the track, and the intervals (n, 7) up to the mean time; for ``missed`` see ``Eskf``.
     """
     rows = imu.intervals(begin_ns, scan.mean_ns)
-    nodes, stamps = eskf.predict(rows), _stamps(begin_ns, rows)
+    nodes, stamps = eskf.predict(rows, missed), _stamps(begin_ns, rows)
     reference = len(stamps) - 1
     if scan.end_ns > scan.mean_ns:
         ahead = imu.intervals(scan.mean_ns, scan.end_ns)
@@ -53,7 +55,7 @@ def track_around(eskf: Eskf, imu: ImuBuffer, scan: Scan) -> PoseTrack | None:
 
 
 def scan_noise(
-    scan: Scan, gyroscope_std: float, config: MotionConfig, coasted_s: float
+    scan: Scan, gyroscope_var: float, config: MotionConfig, coasted_s: float
 ) -> Covariance:
     """What motion during a scan that is not known leaves in its pose, (6, 6).
 
@@ -63,7 +65,7 @@ def scan_noise(
     """
     seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
     if coasted_s == 0.0:
-        return np.diag([CERTAIN] * 3 + [gyroscope_std**2 * seconds / 12.0] * 3)
+        return np.diag([CERTAIN] * 3 + [gyroscope_var * seconds / 12.0] * 3)
     changes = config.acceleration, config.angular_acceleration
     change_var = np.square(np.repeat(changes, 3)) / max(coasted_s, 0.01)
     return np.diag(change_var * (seconds**2 / 24.0) ** 2 + CERTAIN)

@@ -98,6 +98,11 @@ class Odometry:
         """Whether readings carry the pose from scan to scan."""
         return isinstance(self.motion, InertialMotion)
 
+    @property
+    def without_estimate(self) -> dict[str, int]:
+        """How many scans have no estimate, by the reason: ``odometry.wait.WITHOUT_ESTIMATE``."""
+        return self._wait.counts
+
     def add_imu(
         self, stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
     ) -> None:
@@ -228,10 +233,12 @@ class Odometry:
         if first is None:
             return True
         look = Look(self.motion, self.local_map, self.T_body_lidar, self.config)
-        usable = not self.has_imu or self._first_scans.can_use(scan, look)
-        shown = self._first_scans.show(scan, look) if usable else None
+        if self.has_imu and not self._first_scans.can_use(scan, look):
+            self._wait.for_second_scan()
+            return False
+        shown = self._first_scans.show(scan, look)
         if shown is None:
-            self._wait.for_next_scan()
+            self._wait.for_confirmation()
             return False
         track = self.motion.begin_moving(first, *shown)
         if track is not None:

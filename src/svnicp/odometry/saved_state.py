@@ -22,6 +22,7 @@ from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.errors import DatasetError, InputError
 from svnicp.inertial import Eskf, ImuBuffer
+from svnicp.inertial.repeats import Repeats
 from svnicp.local_map import VoxelMap
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
@@ -32,6 +33,7 @@ from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.odometry import Odometry
 from svnicp.odometry.persistence import Persistence
+from svnicp.odometry.readings import Readings
 from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
@@ -46,7 +48,8 @@ PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
-        ScanOrder, MapViews, Persistence, Wait, FirstScans, Surprises, Surroundings,
+        ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Surprises,
+        Surroundings,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

@@ -20,17 +20,14 @@ SPEEDING_UP_M_S2 = 0.01
 """A body whose acceleration is larger than this is about to leave [m/s^2]."""
 
 
-def velocity_is_known(eskf: Eskf) -> bool:
-    """Whether the velocity is known better than rest would tell: lasting rest is no evidence."""
-    return bool(np.linalg.eigvalsh(eskf.covariance[VELOCITY, VELOCITY])[-1] < STANDING_M_S**2)
-
-
 def stand_still(eskf: Eskf, readings: Floats, config: InertialConfig) -> None:
     """Take the velocity as zero while readings (n, 6) are at rest, unless scans told otherwise.
 
     Scans of a body at rest are not the witnesses for that: its rings hit the same few lines of a
     map that knows nothing but them.
     """
+    if np.linalg.eigvalsh(eskf.covariance[VELOCITY, VELOCITY])[-1] < STANDING_M_S**2:
+        return  # rest that lasts is no new evidence
     if at_rest(readings, config) and not speeds_up(eskf, readings):
         eskf.stop(STANDING_M_S)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What odometry waits for before an estimate, said once instead of never.
+"""Scans without an estimate: how many, and why, said once instead of never.
 
 A user who feeds stamps of two clocks, or clouds in millimetres, would otherwise get no estimate and
 not a word.
@@ -21,12 +21,36 @@ FAR_M = 1000.0
 """Clouds whose typical point is farther than this are hardly in metres [m]."""
 
 
+WITHOUT_ESTIMATE = {
+    "without_points": "with too few points in range to begin a map",
+    "before_start": "before the IMU's readings sufficed for a start",
+    "held_back": "held back at the start: a fast motion, which the next scan had to confirm",
+    "unusable_second": "of no use after the first: empty, or not later",
+    "late": "not later than the scan before",
+}
+"""Why a scan has no estimate, in words."""
+
+
 class Wait:
-    """Warnings about an estimate that does not come, each at most once."""
+    """Counts scans without an estimate, and warns about each reason at most once."""
 
     def __init__(self) -> None:
         self.first_ns: int | None = None
         self.said: list[str] = []
+        self._reasons: list[str] = []
+        self._counts: list[int] = []
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Scans without an estimate, by the reason, a key of ``WITHOUT_ESTIMATE``."""
+        return dict(zip(self._reasons, self._counts, strict=True))
+
+    def _count(self, reason: str) -> None:
+        """Count a scan."""
+        if reason not in self._reasons:
+            self._reasons.append(reason)
+            self._counts.append(0)
+        self._counts[self._reasons.index(reason)] += 1
 
     def reading_unused(self) -> None:
         """Mention that there is no use for IMU readings: who compares may well want that."""
@@ -39,6 +63,7 @@ class Wait:
 
     def scan_left_out(self, mean_ns: int, last_ns: int, min_step_s: float) -> None:
         """Say that a scan is too early: a few are late now and then, but stamps may be wrong."""
+        self._count("late")
         self._say_once(
             "late",
             f"A scan is left out: its stamp is {(mean_ns - last_ns) * 1e-9:+.3g} s from that of "
@@ -53,17 +78,28 @@ class Wait:
             "body is looked for where it was.", seconds,
         )  # fmt: skip
 
-    def for_next_scan(self) -> None:
-        """Say that a scan was of no use at the start: empty, late, or to be confirmed."""
+    def for_second_scan(self) -> None:
+        """Say that a scan right after the first was of no use."""
+        self._count("unusable_second")
         self._say_once(
-            "next",
-            "A scan right after the first has no estimate: it is empty, not later, or shows a fast "
-            "start, which the next scan has to confirm.",
+            "second",
+            "A scan right after the first has no estimate: it is empty, or not later.",
+            logging.INFO,
+        )
+
+    def for_confirmation(self) -> None:
+        """Say that a scan right after the first waits for the next one."""
+        self._count("held_back")
+        self._say_once(
+            "confirmation",
+            "The scan after the first shows a fast motion, which the next one has to confirm: it "
+            "has no estimate of its own.",
             logging.INFO,
         )
 
     def for_points(self, scan: Scan, num_points: int, config: PreprocessConfig) -> None:
         """Say that a scan has too few points in range for a map to begin."""
+        self._count("without_points")
         hint = ""
         if len(scan.points):
             typical_m = float(np.median(np.linalg.norm(scan.points, axis=1)))
@@ -78,6 +114,7 @@ class Wait:
 
     def for_readings(self, scan: Scan, imu: ImuBuffer, config: InertialConfig) -> None:
         """Say, after a while, that there are no IMU readings of the time of the scans."""
+        self._count("before_start")
         if self.first_ns is None:
             self.first_ns = scan.stamp_ns
         if (scan.stamp_ns - self.first_ns) * 1e-9 < config.max_start_s + PATIENCE_S:

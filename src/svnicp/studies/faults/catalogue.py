@@ -79,7 +79,8 @@ _IMU = (
     ),
     Fault(
         "frozen", imu_faults.frozen(),
-        "The same reading is repeated. Scans stand against the IMU, as above.",
+        "The same reading is repeated, to the last bit, as no IMU does that had noise before. It "
+        "is left out, a warning says so, and the gap is bridged as above.",
         duration_s=2.0, imu_only=True,
     ),
     Fault(

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""What the IMU's readings are good for: gaps in them, dead drivers, and IMUs that are slow.
+
+A gap is longer than ``inertial.max_gap_s`` and than the IMU's own period. What happens between the
+readings of an IMU that is slower than that is not known; how rough they are says how much it is.
+"""
+
+import logging
+
+import numpy as np
+
+from svnicp.arrays import Floats
+from svnicp.config import InertialConfig
+from svnicp.inertial import ImuBuffer
+
+log = logging.getLogger(__name__)
+
+LATE_PERIODS = 1.5
+"""A reading may come after so many of its IMU's periods."""
+
+
+class Readings:
+    """Counts gaps in the readings, and says once what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.num_gaps = 0
+        """Scans in whose interval the readings had a gap."""
+        self.said: list[str] = []
+
+    def have_gap(self, imu: ImuBuffer, begin_ns: int, end_ns: int, config: InertialConfig) -> bool:
+        """Whether readings are missing between two times [ns], or cannot be believed."""
+        gap = imu.longest_gap_s(begin_ns, end_ns) > longest_s(imu, config)
+        self.num_gaps += gap
+        if imu.num_stale and gap:
+            self._say_once(
+                "stale",
+                "The IMU repeats one reading, to the last bit: its driver seems to be dead. Such "
+                "readings are left out, and the covariance opens up; this is said once.",
+            )
+        if is_slow(imu, config):
+            self._say_once(
+                "slow",
+                f"The IMU gives {1.0 / imu.period_s:.0f} readings per second, too few to follow a "
+                "motion: what lies between them is added to its noise. Record 100 or more, or "
+                "compare with a run without the IMU (imu=False, --no-imu).",
+            )
+        return gap
+
+    def _say_once(self, subject: str, words: str) -> None:
+        if subject not in self.said:
+            self.said.append(subject)
+            log.warning("%s", words)
+
+
+def longest_s(imu: ImuBuffer, config: InertialConfig) -> float:
+    """Longest time between two readings that is no gap [s]."""
+    return max(config.max_gap_s, LATE_PERIODS * imu.period_s)
+
+
+def is_slow(imu: ImuBuffer, config: InertialConfig) -> bool:
+    """Whether a gap is shorter than what lies between two readings anyhow."""
+    return imu.period_s > config.max_gap_s
+
+
+def between_readings(imu: ImuBuffer, begin_ns: int, end_ns: int, config: InertialConfig) -> Floats:
+    """Variances per second (2,) of what a slow IMU misses, rates and forces; zeros for others.
+
+    What is not linear from one reading between two times [ns] to the next is taken for white noise:
+    second differences have six times the variance of a reading.
+    """
+    readings = imu.window(begin_ns, end_ns)
+    if not is_slow(imu, config) or len(readings) < 3:
+        return np.zeros(2)
+    variances = np.mean(np.diff(readings, 2, axis=0) ** 2, axis=0) / 6.0
+    return variances.reshape(2, 3).max(axis=1) * imu.period_s

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""What readings are good for: a dead driver, and an IMU of ten readings per second."""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from odometry_cases import DEFAULT, drive, errors, feed, measured
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import ImuSample, Scan
+from svnicp.estimate import Estimate
+from svnicp.odometry import Odometry
+from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.readings import between_readings, longest_s
+
+NOISE = ImuNoise.model("generic")
+
+
+Stream = Sequence[ImuSample | Scan]
+
+
+def went_through(stream: Stream) -> tuple[Odometry, list[Estimate]]:
+    """Odometry after a stream, and its estimates."""
+    odometry = Odometry(DEFAULT, NOISE)
+    return odometry, feed(odometry, stream)
+
+
+def motion_of(odometry: Odometry) -> InertialMotion:
+    assert isinstance(odometry.motion, InertialMotion)
+    return odometry.motion
+
+
+def dead_from(stream: Stream, begin_ns: int) -> Stream:
+    """A stream whose readings repeat the last one before a time."""
+    out, last = [], None
+    for one in stream:
+        if isinstance(one, ImuSample):
+            last = one if last is None or one.stamp_ns <= begin_ns else last
+            one = ImuSample(one.stamp_ns, last.angular_velocity, last.linear_acceleration)  # noqa: PLW2901
+        out.append(one)
+    return out
+
+
+def thinned(stream: Stream, rate_hz: float) -> Stream:
+    """A stream with few of its readings."""
+    period_s = drive().info().imu_period_s
+    assert period_s is not None
+    every = round(1.0 / (rate_hz * period_s))
+    readings = [one for one in stream if isinstance(one, ImuSample)][::every]
+    kept = {one.stamp_ns for one in readings}
+    return [one for one in stream if isinstance(one, Scan) or one.stamp_ns in kept]
+
+
+def test_a_dead_driver_is_a_gap(caplog: pytest.LogCaptureFixture):
+    """The readings are not believed, that is said once, and sigma is that of a gap."""
+    stream, begin_ns = measured(drive()), drive().start_ns + 1_800_000_000
+    with caplog.at_level(logging.WARNING, logger="svnicp"):
+        odometry, estimates = went_through(dead_from(stream, begin_ns))
+    assert caplog.text.count("repeats one reading") == 1
+    without = [one for one in stream if isinstance(one, Scan) or one.stamp_ns <= begin_ns]
+    _, expected = went_through(without)
+    assert motion_of(odometry).readings.num_gaps >= 10
+    sigmas = [[np.sqrt(np.trace(one.covariance)) for one in run] for run in (estimates, expected)]
+    assert sigmas[0][-1] == pytest.approx(sigmas[1][-1], rel=0.2)
+    _, whole = went_through(stream)
+    assert sigmas[0][-1] > 1.5 * np.sqrt(np.trace(whole[-1].covariance))
+    assert np.abs(errors(drive(), estimates)[-1, :3]).max() < 0.05
+
+
+def test_a_slow_imu_is_used_all_the_same(caplog: pytest.LogCaptureFixture):
+    """Nothing is a gap, it is said, and errors are as stated, because what it misses is noise."""
+    stream = measured(drive())
+    with caplog.at_level(logging.WARNING, logger="svnicp"):
+        odometry, slow = went_through(thinned(stream, 12.0))
+    assert caplog.text.count("readings per second, too few") == 1
+    assert "The IMU gives 12 readings" in caplog.text
+    assert motion_of(odometry).readings.num_gaps == 0
+    found = errors(drive(), slow)
+    covariances = [one.covariance for one in slow]
+    squares = [e @ np.linalg.solve(P, e) / 6.0 for e, P in zip(found, covariances, strict=True)]
+    assert np.mean(squares) < 3.0
+    assert np.abs(errors(drive(), slow)[-1, :3]).max() < 0.05
+
+
+def test_a_gap_is_longer_than_the_imus_period():
+    """With 12 readings per second one that is missing is a gap, and one that is late is not."""
+    odometry, _ = went_through(thinned(measured(drive()), 12.0))
+    motion, config = motion_of(odometry), DEFAULT.inertial
+    assert 1.2 / 12.0 < longest_s(motion.imu, config) < 2.0 / 12.0
+    fast, _ = went_through(measured(drive()))
+    assert longest_s(motion_of(fast).imu, config) == config.max_gap_s
+
+
+def test_what_a_slow_imu_misses_is_how_rough_its_readings_are(rng: np.random.Generator):
+    """White noise has its density, a straight line none; of a fast IMU nothing is missed."""
+    for step_ns, rough in ((100_000_000, 1.0), (5_000_000, 0.0)):
+        motion, config = InertialMotion(DEFAULT.inertial, DEFAULT.motion, NOISE), DEFAULT.inertial
+        for number in range(4000):
+            rates, forces = rng.normal(0.0, 0.1, 3), np.full(3, 0.2 * number)
+            motion.imu.add(number * step_ns, rates, forces)
+        missed = between_readings(motion.imu, 0, 4000 * step_ns, config)
+        assert missed[0] == pytest.approx(rough * 0.1**2 * step_ns * 1e-9, rel=0.2)
+        assert missed[1] == pytest.approx(0.0, abs=1e-12)
