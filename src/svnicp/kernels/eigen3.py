@@ -10,7 +10,7 @@ import numpy as np
 from svnicp.kernels.njit import njit
 
 
-@njit()
+@njit(borrows=True)
 def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
     """Write ascending eigenvalues (3,) and eigenvectors as columns (3, 3) of a symmetric matrix."""
     first, second, third = np.int64(0), np.int64(1), np.int64(2)  # literals: a copy for each
@@ -30,7 +30,7 @@ def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
     _swap_if_descending(values, vectors, first, second)
 
 
-@njit()
+@njit(borrows=True)
 def _rotate(pp, qq, pq, rp, rq, vectors, p, q):
     """One Jacobi rotation that zeroes entry pq; returns pp, qq, pq, rp, rq, r the third axis."""
     if pq == 0.0:
@@ -50,7 +50,7 @@ def _rotate(pp, qq, pq, rp, rq, vectors, p, q):
     )  # fmt: skip
 
 
-@njit()
+@njit(borrows=True)
 def _swap_if_descending(values, vectors, i, j):
     """Exchange two eigenvalues and their vectors when the first is larger."""
     if values[i] > values[j]:

@@ -14,7 +14,7 @@ FEW = 3
 """Length of the list."""
 
 
-@njit()
+@njit(borrows=True)
 def few_nearest_of_some(begin, end, voxels, voxel_size, queries, max_distance, indices, squared):
     """``voxel_map.nearest`` of at most FEW neighbours for some of the queries."""
     count = indices.shape[1]
@@ -25,7 +25,7 @@ def few_nearest_of_some(begin, end, voxels, voxel_size, queries, max_distance, i
                 indices[n, m], squared[n, m] = names[m], distances[m]
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _few_nearest_of(voxels, voxel_size, query, max_distance, count):
     """Search shells of voxels outwards until ``count`` are found and no nearer one can exist."""
     x = np.int64(np.floor(query[0] / voxel_size))
@@ -75,7 +75,7 @@ def _few_nearest_of(voxels, voxel_size, query, max_distance, count):
     return (n0, n1, n2), (s0, s1, s2)
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def gap_squared(coordinate, number, voxel_size):
     """Squared distance along one axis from a coordinate to the voxels of this number."""
     gap = max(0.0, abs(coordinate - (number + 0.5) * voxel_size) - 0.5 * voxel_size)

@@ -15,7 +15,7 @@ BITS = 20
 """Bits per axis in the key of a leaf: 2^19 leaves to every side."""
 
 
-@njit()
+@njit(borrows=True)
 def leaf_key(points, n, leaf):
     """Key of the leaf that point n is in: neighbours along an axis differ by a constant."""
     x = np.int64(np.floor(points[n, 0] / leaf))
@@ -24,7 +24,7 @@ def leaf_key(points, n, leaf):
     return (x << (2 * BITS)) + (y << BITS) + z
 
 
-@njit()
+@njit(borrows=True)
 def _leaf_position(table, key):
     """Place in the table (size, 2) of a leaf's key, or where it would be put."""
     mask = len(table) - 1
@@ -124,7 +124,7 @@ def _crowds(keys, counts):
     return crowds
 
 
-@njit()
+@njit(borrows=True)
 def _share_for(chances, counts, count):
     """Factor of the leaves' chances with which about ``count`` points are kept in all."""
     least = chances[0]
@@ -202,7 +202,7 @@ def _group_directions(normals):
     return groups, sizes[: max(num_groups, 1)]
 
 
-@njit()
+@njit(borrows=True)
 def _fair_share(sizes, count):
     """Largest number per bin with which all bins together keep at most ``count``."""
     low, high = 0, count
