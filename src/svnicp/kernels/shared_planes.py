@@ -92,6 +92,7 @@ def _ask_for(voxels, indices, row):
             if indices[row, column] != EMPTY:
                 record = np.int64(_record(voxels, indices[row, column]))
                 prefetch(voxels.planes, record)
+                prefetch(voxels.planes[:, EPOCH:], record)
                 prefetch(voxels.moments, record)
                 prefetch(voxels.leaders, indices[row, column] // voxels.cap)
 
