@@ -52,9 +52,9 @@ def collect(voxels, voxel_size, voxel, record, reach, series, sources):
             other = np.int64(voxels.table[position])
             if other == EMPTY:
                 continue
-        before, first = num_cells, np.int64(voxels.starts[other])
+        before, first = num_cells, np.uint64(voxels.starts[other])
         # Written in any case and counted if it is near: a branch is guessed wrong half of the time.
-        for cell in range(first, first + voxels.counts[other]):
+        for cell in range(first, first + np.uint64(voxels.counts[other])):
             dx = voxels.offsets[cell, 0] + x
             dy = voxels.offsets[cell, 1] + y
             dz = voxels.offsets[cell, 2] + z
