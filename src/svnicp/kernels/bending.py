@@ -23,7 +23,7 @@ NOISY_CURVATURE = 2.5
 """Curvature must explain this many times the noise: by chance it does so in one patch of 20."""
 
 
-@njit()
+@njit(borrows=True)
 def bending(series, size, radius, work):
     """Mean squares, per arrival, of what bending along width and along length explains of heights.
 
@@ -44,7 +44,7 @@ def bending(series, size, radius, work):
     return along_width, along_length, width_told, length_told
 
 
-@njit()
+@njit(borrows=True)
 def _reduce(work):
     """Cholesky's factor in place of the normal equations; shares of w² and v² that are their own.
 
@@ -70,7 +70,7 @@ def _reduce(work):
     return width_told, length_told
 
 
-@njit()
+@njit(borrows=True)
 def solve_quadratic(work):
     """Coefficients of the terms up to the second order alone, into their column of ``work``."""
     for i in range(NUM_QUADRATIC - 1, -1, -1):
@@ -80,7 +80,7 @@ def solve_quadratic(work):
         work[i, SLOPES] = value * work[i, i]
 
 
-@njit()
+@njit(borrows=True)
 def curved_tilt(work, radius, scatter, count):
     """Slopes along width and length that curvature across them fakes in the fitted plane.
 
@@ -108,7 +108,7 @@ def curved_tilt(work, radius, scatter, count):
     return slope * axis[0], slope * axis[1]
 
 
-@njit()
+@njit(borrows=True)
 def _power_sums(series, size, scale, work):
     """Normal equations of the terms, of Σ count w^a v^b and Σ count height w^a v^b, into ``work``.
 
@@ -170,7 +170,7 @@ def _power_sums(series, size, scale, work):
     # fmt: on
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _write(row, values):
     """Fill in a row of the equations."""
     for j in range(COLUMNS):

@@ -30,7 +30,7 @@ STEEPEST = 0.3
 """A parabola that is steeper than this against its plane is none."""
 
 
-@njit()
+@njit(borrows=True)
 def write_bend(plane, work, vectors, radius, scatter, count, told):
     """Write the parabola of a patch into its record; zeros where there is none.
 
@@ -59,7 +59,7 @@ def write_bend(plane, work, vectors, radius, scatter, count, told):
             field += 1
 
 
-@njit()
+@njit(borrows=True)
 def _share(work, scatter, count):
     """How much of the quadratic terms is neither noise nor an edge, and the noise's variance."""
     squared = work[3, SOLUTION] ** 2 + work[4, SOLUTION] ** 2 + work[5, SOLUTION] ** 2
@@ -71,7 +71,7 @@ def _share(work, scatter, count):
     return 1.0 - against / max(squared / 3.0, 1e-12), noise_var
 
 
-@njit()
+@njit(borrows=True)
 def _widest(work):
     """Largest variance of a second derivative (w w, w v, v v) by noise of variance one.
 
@@ -86,7 +86,7 @@ def _widest(work):
     return max(by_width, by_both, 4.0 * c * c)
 
 
-@njit()
+@njit(borrows=True)
 def bend_row(plane, centre, away, row):
     """Turn normal and offset of a row (8,) into those of the parabola's tangent plane.
 

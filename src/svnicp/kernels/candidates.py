@@ -65,7 +65,7 @@ def pack_planes(voxels, voxel_size, indices, origin, T, points, noise, min_visit
     return rows, normal_cov
 
 
-@njit()
+@njit(borrows=True)
 def pack_some(
     begin,
     end,
@@ -89,7 +89,7 @@ def pack_some(
         )  # fmt: skip
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _pack_point(
     voxels, voxel_size, indices, origin, T, point, noise, min_visits, non_planar, rows, normal_cov
 ):
@@ -124,7 +124,7 @@ def _pack_point(
             row[7] = _point_precision(voxels.moments[record], noise, voxel_size)
 
 
-@njit()
+@njit(borrows=True)
 def _normal_cov(plane, row, tilt_var, out):
     """Covariance (6,) of a normal: that of its fit, and a tilt any way."""
     field = 0
@@ -135,7 +135,7 @@ def _normal_cov(plane, row, tilt_var, out):
             field += 1
 
 
-@njit()
+@njit(borrows=True)
 def _plane_row(plane, centre, beam, place, noise, row):
     """Normal, offset and precision of a match with a plane; variance of its slope by bending."""
     nx, ny, nz = plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2]
@@ -155,7 +155,7 @@ def _plane_row(plane, centre, beam, place, noise, row):
     return bend_row(plane, centre, (dx, dy, dz), row)
 
 
-@njit()
+@njit(borrows=True)
 def _point_precision(moments, noise, voxel_size):
     """Precision per axis of a match with a point: range noise, its cell's scatter, its distance.
 
@@ -174,6 +174,13 @@ def match_all(T, points, rows, max_squared):
     """Matched candidate (N,) or -1, and residual over its standard deviation (N,) at one pose."""
     chosen = np.full(len(points), -1, dtype=np.int64)
     normalised = np.zeros(len(points))
+    _match_each(T, points, rows, max_squared, chosen, normalised)
+    return chosen, normalised
+
+
+@njit(borrows=True)
+def _match_each(T, points, rows, max_squared, chosen, normalised):
+    """``match_all`` into arrays of -1 and of zeros."""
     for n in range(len(points)):
         p = points[n]
         x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3]
@@ -190,7 +197,6 @@ def match_all(T, points, rows, max_squared):
             square = (x - row[0]) ** 2 + (y - row[1]) ** 2 + (z - row[2]) ** 2
             residual = np.sqrt(square / 3.0)
         normalised[n] = residual * np.sqrt(row[7])
-    return chosen, normalised
 
 
 @njit()
@@ -207,7 +213,7 @@ def match_and_median(T, points, rows, max_squared):
     return chosen, normalised, used, _in_the_middle(sizes, np.int64(used))
 
 
-@njit()
+@njit(borrows=True)
 def _in_the_middle(values, count):
     """The middle one of the first ``count`` values in their order; changes their places."""
     if count == 0:

@@ -58,7 +58,7 @@ def deskew_some(begin, end, points, seconds, kept, node_seconds, nodes, T_body_l
         first += used
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _gather(points, seconds, kept, node_seconds, place, first, end, block, when):
     """Points in a row that were taken in one interval, at most BLOCK: their number.
 
@@ -88,7 +88,7 @@ def moved(T, points):
     return out
 
 
-@njit()
+@njit(borrows=True)
 def _interval(node_seconds, when, place):
     """Index of the interval that a time is in, looking on from where the last point was."""
     last = len(node_seconds) - 2
@@ -121,7 +121,7 @@ def _steps(nodes):
     return turns, moves
 
 
-@njit()
+@njit(borrows=True)
 def _to_body(T, block, used):
     """Bring the points of a block from the LiDAR's frame into the body's, each at its own time."""
     r00, r01, r02, r10, r11, r12 = T[0, 0], T[0, 1], T[0, 2], T[1, 0], T[1, 1], T[1, 2]
@@ -134,7 +134,7 @@ def _to_body(T, block, used):
         zs[n] = r20 * x + r21 * y + r22 * z + t2
 
 
-@njit()
+@njit(borrows=True)
 def _move(node, turn, move, start, span, block, used):
     """Apply to every point of a block the pose that an interval has at its time.
 

@@ -81,7 +81,7 @@ def facing_sums(
     return _in_body(sums, axes)
 
 
-@njit()
+@njit(borrows=True)
 def _face(block, used, from_target, axes, kind, width, facing, vouched):
     """Turn a block of matches into the axes of the scan, and shrink what they do not face.
 
@@ -128,13 +128,13 @@ def _face(block, used, from_target, axes, kind, width, facing, vouched):
         c5[n] = precision * s2 * s2 * (x2 * f20 + y2 * f21 + z2 * f22)
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _row(x, y, z, xx, xy, xz, yy, yz, zz):
     """A vector (x, y, z) times a symmetric matrix."""
     return x * xx + y * xy + z * xz, x * xy + y * yy + z * yz, x * xz + y * yz + z * zz
 
 
-@njit()
+@njit(borrows=True)
 def _add_information(block, used, sums):
     """Add Σ w A A' (21, upper triangle) with A = [d; p × d], and the gradient (6), of a block."""
     d0, d1, d2, p0, p1, p2 = block[0], block[1], block[2], block[3], block[4], block[5]
@@ -169,7 +169,7 @@ def _add_information(block, used, sums):
         sums[i] += added[i]
 
 
-@njit()
+@njit(borrows=True)
 def _add_noise(block, used, sums):
     """Add Σ B C B' (21, upper triangle) of a block, B = [I; [p]×] and C the shrunk covariance."""
     p0, p1, p2, c0, c1, c2 = block[3], block[4], block[5], block[6], block[7], block[8]

@@ -15,7 +15,17 @@ def lag_sums(T, points, candidates, seconds, max_squared, kind, width):
     Rows A as in ``kernels.linearise``; a match with a bare point is three planes along the axes.
     """
     information, lagged = np.zeros((6, 6)), np.zeros((6, 6))
-    normal = np.empty(3)
+    _add_all(
+        T, points, candidates, seconds, max_squared, kind, width, information, lagged, np.empty(3)
+    )  # fmt: skip
+    return information, lagged
+
+
+@njit(borrows=True)
+def _add_all(
+    T, points, candidates, seconds, max_squared, kind, width, information, lagged, normal
+):  # fmt: skip
+    """Add to the sums of ``lag_sums``; ``normal`` (3,) is scratch memory."""
     for n in range(len(points)):
         p = points[n]
         x = T[0, 0] * p[0] + T[0, 1] * p[1] + T[0, 2] * p[2] + T[0, 3]
@@ -40,10 +50,9 @@ def lag_sums(T, points, candidates, seconds, max_squared, kind, width):
             for i in range(3):
                 normal[i] = 1.0 if i == axis else 0.0
             _add_row(normal, p, weight, seconds[n], information, lagged)
-    return information, lagged
 
 
-@njit()
+@njit(borrows=True)
 def _add_row(normal, point, weight, seconds, information, lagged):
     """Add w A A' and w s A A' of A = [n; p × n], n the normal in body axes."""
     row = (

@@ -70,7 +70,7 @@ def add_points(T, points, candidates, max_squared, kind, width, sums):
     return cost
 
 
-@njit()
+@njit(borrows=True)
 def nearest_candidate(candidates, n, x, y, z, max_squared):
     """Nearest candidate of point n to (x, y, z), or -1 when none is nearer than the gate."""
     best, nearest = -1, np.float32(max_squared)

@@ -39,18 +39,23 @@ R = TypeVar("R")
 SAFE_FAST_MATH = {"contract", "reassoc", "nsz", "arcp", "afn"}
 
 
-def njit(*, inlined: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def njit(
+    *, inlined: bool = False, borrows: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function on first use and cache the machine code; keeps the signature typed.
 
     ``inlined`` makes it a part of its callers: handing over the map's many arrays takes longer than
-    a short function does.
+    a short function does. ``borrows`` is for functions that make no array of their own: they do not
+    count references to the rows of arrays that they are given. Numba counts by an atomic
+    instruction for every view, which takes longer than most of what is done with a row, and threads
+    that count the same array wait for each other.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         options: dict[str, Any] = {
             "cache": True, "fastmath": SAFE_FAST_MATH, "nogil": True, "error_model": "numpy",
             "no_cpython_wrapper": function.__name__.startswith("_"), "no_cfunc_wrapper": True,
-            "forceinline": inlined,
+            "forceinline": inlined, "_nrt": not borrows,
         }  # fmt: skip
         compiled = numba.njit(**options)(function)
         save_alone(compiled)

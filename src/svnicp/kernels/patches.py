@@ -27,7 +27,7 @@ SPACING = MOST_CELLS + 16
 """
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def collect(voxels, voxel_size, voxel, record, reach, series, sources):
     """Fill in moments and means of the cells within reach of a stored point; returns their number.
 
@@ -52,9 +52,9 @@ def collect(voxels, voxel_size, voxel, record, reach, series, sources):
             other = np.int64(voxels.table[position])
             if other == EMPTY:
                 continue
-        before, first = num_cells, np.int64(voxels.starts[other])
+        before, first = num_cells, np.uint64(voxels.starts[other])
         # Written in any case and counted if it is near: a branch is guessed wrong half of the time.
-        for cell in range(first, first + voxels.counts[other]):
+        for cell in range(first, first + np.uint64(voxels.counts[other])):
             dx = voxels.offsets[cell, 0] + x
             dy = voxels.offsets[cell, 1] + y
             dz = voxels.offsets[cell, 2] + z
@@ -70,7 +70,7 @@ def collect(voxels, voxel_size, voxel, record, reach, series, sources):
     return num_cells
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _shift(moments, x, y, z, series, n):
     """Moments of a cell about a point that is (-x, -y, -z) from where they were taken."""
     count = np.float64(moments[0])
@@ -85,7 +85,7 @@ def _shift(moments, x, y, z, series, n):
     series[9, n] = moments[9] + (m3 + s3) * z
 
 
-@njit()
+@njit(borrows=True)
 def summed(series, size, totals):
     """Moments (10,) of the kept cells, into totals; ``size`` is their padded number."""
     keep = series[KEEP]

@@ -39,7 +39,7 @@ def add_planes(
             reduce_block(rows, used, sums[k])
 
 
-@njit()
+@njit(borrows=True)
 def _gather(points, candidates, start, used, block):
     """Write points (3) and candidates (M times 8) of a block one below the other, number by number.
 
@@ -57,7 +57,7 @@ def _gather(points, candidates, start, used, block):
                 block[place + i, n] = 0.0 if missing else row[i]
 
 
-@njit()
+@njit(borrows=True)
 def _match(T, block, used, num_candidates, max_squared, matched, rows):
     """Choose the nearest candidate of every point of a block, as ``nearest_candidate`` does.
 
@@ -88,7 +88,7 @@ def _match(T, block, used, num_candidates, max_squared, matched, rows):
             _take(block[6 + 8 * m + i], np.float32(m), used, matched[9], matched[i])
 
 
-@njit()
+@njit(borrows=True)
 def _offer(block, m, used, matched):
     """Let the points of a block choose candidate m where it is nearer than their choice."""
     x, y, z, nearest, choice = matched[5], matched[6], matched[7], matched[8], matched[9]
@@ -101,7 +101,7 @@ def _offer(block, m, used, matched):
         nearest[n] = min(squared, before)
 
 
-@njit()
+@njit(borrows=True)
 def _take(values, number, used, choice, out):
     """Add a candidate's values where it was chosen, which is no choice to the compiler."""
     for n in range(used):
@@ -109,7 +109,7 @@ def _take(values, number, used, choice, out):
         out[n] += chosen * values[n]
 
 
-@njit()
+@njit(borrows=True)
 def _count(matched, used, counts):
     """Count the points of a block that are matched with a plane, and with a point."""
     nx, ny, nz, precision = matched[0], matched[1], matched[2], matched[4]
@@ -122,7 +122,7 @@ def _count(matched, used, counts):
     counts[1] += bare
 
 
-@njit()
+@njit(borrows=True)
 def _rows_of_planes(T, block, matched, rows, used, kind, width):
     """Make rows A, residual and weight of points, matches and places; returns Σ w r² / V.
 
@@ -153,7 +153,7 @@ def _rows_of_planes(T, block, matched, rows, used, kind, width):
     return cost
 
 
-@njit()
+@njit(borrows=True)
 def _reduce_half(r0, r1, r2, e, w, used):
     """Σ w A r (3) and the upper triangle of Σ w A A' (6) over three components of the rows."""
     g0 = g1 = g2 = h00 = h01 = h02 = h11 = h12 = h22 = 0.0
@@ -165,7 +165,7 @@ def _reduce_half(r0, r1, r2, e, w, used):
     return g0, g1, g2, h00, h01, h02, h11, h12, h22
 
 
-@njit()
+@njit(borrows=True)
 def reduce_block(rows, used, sums):
     """Add Σ w A r (6) and the upper triangle of Σ w A A' (21) of one block to the sums.
 

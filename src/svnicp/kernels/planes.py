@@ -76,7 +76,12 @@ def fit_planes(voxels, voxel_size, stored, radius, limits):
 @njit()
 def fit_some(begin, end, voxels, voxel_size, stored, radius, limits):
     """``fit_planes`` for some of the stored points."""
-    scratch = _scratch()
+    _fit_all(begin, end, voxels, voxel_size, stored, radius, limits, _scratch())
+
+
+@njit(borrows=True)
+def _fit_all(begin, end, voxels, voxel_size, stored, radius, limits, scratch):
+    """``fit_some`` with this scratch memory."""
     for n in range(begin, end):
         voxel = stored[n] // voxels.cap
         record = voxels.starts[voxel] + stored[n] % voxels.cap
@@ -95,7 +100,7 @@ def _scratch():
     )  # fmt: skip
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _fit(voxels, voxel_size, voxel, record, radius, limits, scratch):
     """Fit the patch of one stored point twice and write its plane record; False if too few cells.
 
@@ -126,7 +131,7 @@ def _fit(voxels, voxel_size, voxel, record, radius, limits, scratch):
     return True
 
 
-@njit()
+@njit(borrows=True)
 def _choose_near(series, num_cells, size, radius):
     """Keep the cells whose mean is within the radius of the stored point."""
     x, y, z, keep = series[MEAN], series[MEAN + 1], series[MEAN + 2], series[KEEP]
@@ -137,7 +142,7 @@ def _choose_near(series, num_cells, size, radius):
         keep[n] = 0.0
 
 
-@njit()
+@njit(borrows=True)
 def _choose(series, num_cells, mean, centre, count, values, vectors, radius):
     """Keep the cells within the radius along the first plane, and near it across."""
     x, y, z, keep = series[MEAN], series[MEAN + 1], series[MEAN + 2], series[KEEP]
@@ -150,7 +155,7 @@ def _choose(series, num_cells, mean, centre, count, values, vectors, radius):
         keep[n] = 1.0 if (away <= radius * radius) & (abs(height - offset) < band) else 0.0
 
 
-@njit()
+@njit(borrows=True)
 def _principal(totals, values, vectors):
     """Mean (3,) of moments (10,); writes eigenvalues (ascending) and -vectors of their scatter."""
     count = totals[0]
@@ -163,7 +168,7 @@ def _principal(totals, values, vectors):
     return mx, my, mz
 
 
-@njit()
+@njit(borrows=True)
 def _turn(series, size, mean, centre, vectors):
     """Heights, widths and lengths of cells about the centroid in the plane's axes; number of kept.
 
@@ -187,7 +192,7 @@ def _turn(series, size, mean, centre, vectors):
     return used
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _write(plane, size, used, mean, radius, limits, scratch):
     """Judge a fitted patch of ``used`` cells, as ``_turn`` leaves them, and write its record."""
     count, values, vectors = scratch.totals[0], scratch.values, scratch.vectors
@@ -229,7 +234,7 @@ def _write(plane, size, used, mean, radius, limits, scratch):
             field += 1
 
 
-@njit()
+@njit(borrows=True)
 def _fills_area(series, size, count, min_width_var):
     """Whether the patch is a surface rather than a curve that lies in some plane.
 

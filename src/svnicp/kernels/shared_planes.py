@@ -45,9 +45,18 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
     given to ``follow`` afterwards. Every stored point appears once. ``limits`` as in
     ``planes.fit_planes``; a voxel has ``blocks`` per edge, with 0 every stored point leads.
     """
-    cap = voxels.cap
     leaders = np.empty(indices.size, dtype=np.int64)
     followers = np.empty((indices.size, 2), dtype=np.int64)
+    num_leaders, num_followers = _split_stale(
+        voxels, voxel_size, indices, limits, blocks, epoch, leaders, followers
+    )
+    return leaders[:num_leaders], followers[:num_followers]
+
+
+@njit(borrows=True)
+def _split_stale(voxels, voxel_size, indices, limits, blocks, epoch, leaders, followers):
+    """``claim_stale`` into arrays that are long enough; returns how many of each there are."""
+    cap = voxels.cap
     num_leaders, num_followers = 0, 0
     for row in range(indices.shape[0]):
         _ask_for(voxels, indices, row + AHEAD)
@@ -72,10 +81,10 @@ def claim_stale(voxels, voxel_size, indices, limits, blocks, epoch):
                 followers[num_followers, 0] = stored
                 followers[num_followers, 1] = leader
                 num_followers += 1
-    return leaders[:num_leaders], followers[:num_followers]
+    return num_leaders, num_followers
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _ask_for(voxels, indices, row):
     """Bring what a row of stored points will need into the cache."""
     if row < indices.shape[0]:
@@ -83,17 +92,18 @@ def _ask_for(voxels, indices, row):
             if indices[row, column] != EMPTY:
                 record = np.int64(_record(voxels, indices[row, column]))
                 prefetch(voxels.planes, record)
+                prefetch(voxels.planes[:, EPOCH:], record)
                 prefetch(voxels.moments, record)
                 prefetch(voxels.leaders, indices[row, column] // voxels.cap)
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _record(voxels, stored):
     """Where a stored point is in the pool."""
     return voxels.starts[stored // voxels.cap] + stored % voxels.cap
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _claim(voxels, record, limits, epoch):
     """Whether this plane is due; if so, it counts as fitted now, though not (yet) as a plane."""
     plane = voxels.planes[record]
@@ -104,13 +114,13 @@ def _claim(voxels, record, limits, epoch):
     return True
 
 
-@njit()
+@njit(borrows=True)
 def _fresh(plane, own, limits, epoch):
     """Whether a fit still stands for its cell: not much grown, not old."""
     return own <= limits[4] * plane[OWN_COUNT] and epoch - plane[EPOCH] < limits[5]
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _leader(voxels, stored, block, limits, epoch):
     """Leader of a block: one with a fresh plane, or claimed in this very call; otherwise EMPTY."""
     cap = voxels.cap
@@ -126,7 +136,7 @@ def _leader(voxels, stored, block, limits, epoch):
     return EMPTY
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _block(voxels, stored, voxel_size, blocks):
     """Block of a stored point, from its offset to the voxel's centre."""
     number, record = 0, _record(voxels, stored)
@@ -143,6 +153,12 @@ def follow(voxels, voxel_size, followers, radius):
     In the order given, so that a follower can lead those after it.
     """
     alone = np.empty(len(followers), dtype=np.int64)
+    return alone[: _follow_all(voxels, voxel_size, followers, radius, alone)]
+
+
+@njit(borrows=True)
+def _follow_all(voxels, voxel_size, followers, radius, alone):
+    """``follow`` into an array that is long enough; returns how many are alone."""
     num_alone = 0
     for n in range(len(followers)):
         voxel, leader = followers[n, 0] // voxels.cap, followers[n, 1] // voxels.cap
@@ -163,17 +179,17 @@ def follow(voxels, voxel_size, followers, radius):
         else:
             alone[num_alone] = followers[n, 0]
             num_alone += 1
-    return alone[:num_alone]
+    return num_alone
 
 
-@njit()
+@njit(borrows=True)
 def _is_flat(plane):
     """Whether a record is that of a plane whose normal is well known."""
     c = NORMAL_COV
     return plane[STATE] == PLANAR and plane[c] + plane[c + 3] + plane[c + 5] < LEADING_STD**2
 
 
-@njit()
+@njit(borrows=True)
 def _is_in(moments, plane, centroid, radius):
     """Whether a cell's mean is within the patch and on its plane, as far as noise allows."""
     count = moments[0]

@@ -82,7 +82,7 @@ def _newton_of(offset, offsets, gradients, hessians, metric, damping, force, dir
         direction[a] = solved[a]
 
 
-@njit()
+@njit(borrows=True)
 def _kernel(first, second, metric, slope):
     """Kernel value; writes G (first - second) into ``slope`` (6,): ∇_second k = value * slope."""
     exponent = 0.0

@@ -9,13 +9,13 @@ import numpy as np
 
 from svnicp.kernels.njit import njit
 
-FREE = -(2**62)
+FREE = -1
 """An entry of the leaves' table that is not in use."""
 BITS = 20
 """Bits per axis in the key of a leaf: 2^19 leaves to every side."""
 
 
-@njit()
+@njit(borrows=True)
 def leaf_key(points, n, leaf):
     """Key of the leaf that point n is in: neighbours along an axis differ by a constant."""
     x = np.int64(np.floor(points[n, 0] / leaf))
@@ -24,25 +24,30 @@ def leaf_key(points, n, leaf):
     return (x << (2 * BITS)) + (y << BITS) + z
 
 
-@njit()
-def _leaf_position(table, key):
-    """Place in the table (size, 2) of a leaf's key, or where it would be put."""
+@njit(borrows=True)
+def _leaf_position(table, keys, key):
+    """Place in the table of the leaf with this key, or where its number would be put.
+
+    Leaves above each other have places beside each other, as far as they are free: they are asked
+    for together.
+    """
     mask = len(table) - 1
-    position = np.int64((np.uint64(key) * np.uint64(11400714819323198485)) >> np.uint64(32)) & mask
-    while table[position, 0] != key and table[position, 0] != FREE:
+    mixed = np.uint64(key >> BITS) * np.uint64(11400714819323198485) >> np.uint64(32)
+    position = np.int64(mixed + np.uint64(key)) & mask
+    while table[position] != FREE and keys[table[position]] != key:
         position = (position + 1) & mask
     return position
 
 
 @njit()
 def _empty_table(least):
-    """Table (size, 2) of keys and numbers of leaves, at least this long."""
+    """Table of numbers of leaves without one, at least this long."""
     size = 16
     while size < least:
         size *= 2
-    table = np.empty((size, 2), dtype=np.int64)
+    table = np.empty(size, dtype=np.int32)
     for place in range(size):
-        table[place, 0] = FREE
+        table[place] = FREE
     return table
 
 
@@ -54,11 +59,11 @@ def count_leaves(points, leaf):
     counts, used = np.zeros(len(points), dtype=np.int64), 0
     for n in range(len(points)):
         key = leaf_key(points, n, leaf)
-        place = _leaf_position(table, key)
-        if table[place, 0] == FREE:
-            table[place, 0], table[place, 1], keys[used] = key, used, key
+        place = _leaf_position(table, keys, key)
+        if table[place] == FREE:
+            table[place], keys[used] = used, key
             used += 1
-        numbers[n] = table[place, 1]
+        numbers[n] = table[place]
         counts[numbers[n]] += 1
     return numbers, keys[:used], counts[:used]
 
@@ -110,21 +115,21 @@ def _crowds(keys, counts):
     """
     table = _empty_table(8 * len(keys))
     for number in range(len(keys)):
-        place = _leaf_position(table, keys[number])
-        table[place, 0], table[place, 1] = keys[number], number
+        table[_leaf_position(table, keys, keys[number])] = number
     crowds = np.zeros(len(keys))
     for number in range(len(keys)):
         crowds[number] += counts[number]
         for neighbour in range(14, 27):
             i, j, k = neighbour // 9 - 1, neighbour // 3 % 3 - 1, neighbour % 3 - 1
-            place = _leaf_position(table, keys[number] + (i << (2 * BITS)) + (j << BITS) + k)
-            if table[place, 0] != FREE:
-                crowds[number] += counts[table[place, 1]]
-                crowds[table[place, 1]] += counts[number]
+            key = keys[number] + (i << (2 * BITS)) + (j << BITS) + k
+            other = table[_leaf_position(table, keys, key)]
+            if other != FREE:
+                crowds[number] += counts[other]
+                crowds[other] += counts[number]
     return crowds
 
 
-@njit()
+@njit(borrows=True)
 def _share_for(chances, counts, count):
     """Factor of the leaves' chances with which about ``count`` points are kept in all."""
     least = chances[0]
@@ -202,7 +207,7 @@ def _group_directions(normals):
     return groups, sizes[: max(num_groups, 1)]
 
 
-@njit()
+@njit(borrows=True)
 def _fair_share(sizes, count):
     """Largest number per bin with which all bins together keep at most ``count``."""
     low, high = 0, count

@@ -53,7 +53,7 @@ class VoxelArrays(NamedTuple):
     """Stored points per voxel at most."""
 
 
-@njit()
+@njit(borrows=True)
 def hash_slot(table, keys, x, y, z):
     """Position in the table where voxel (x, y, z) is, or where it would be put."""
     mask = len(table) - 1
@@ -67,7 +67,7 @@ def hash_slot(table, keys, x, y, z):
         position = (position + 1) & mask
 
 
-@njit()
+@njit(borrows=True)
 def rebuild_table(voxels, num_voxels):
     """Enter all voxels in use into an emptied hash table."""
     for position in range(len(voxels.table)):
@@ -78,7 +78,7 @@ def rebuild_table(voxels, num_voxels):
         voxels.table[position] = voxel
 
 
-@njit()
+@njit(borrows=True)
 def take_stretch(voxels, length):
     """First record of a stretch of ``length`` times STRETCH records; EMPTY if there is no room."""
     start = np.int64(voxels.spare[length])
@@ -92,7 +92,7 @@ def take_stretch(voxels, length):
     return start
 
 
-@njit()
+@njit(borrows=True)
 def leave_stretch(voxels, voxel):
     """Give back the stretch of a voxel."""
     length = (voxels.counts[voxel] + STRETCH - 1) // STRETCH
@@ -102,7 +102,7 @@ def leave_stretch(voxels, voxel):
         voxels.spare[length] = start
 
 
-@njit()
+@njit(borrows=True)
 def copy_records(source, start, target, place, count):
     """Copy stored points from one place in a pool to another, or into another pool."""
     for n in range(count):
@@ -114,7 +114,7 @@ def copy_records(source, start, target, place, count):
             target.planes[place + n, i] = source.planes[start + n, i]
 
 
-@njit()
+@njit(borrows=True)
 def repack(source, target, num_voxels):
     """Put the stored points of all voxels into another pool, in order and without gaps.
 

@@ -54,10 +54,22 @@ def add_in_stripes(begin, end, voxels, points, voxel_size, cells, epoch, left, r
     """
     places, cell_of = np.empty((6, BLOCK)), np.empty(BLOCK, dtype=np.int64)
     voxel_of, record_of = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
+    reached[begin] = _add_blocks(
+        begin, end, voxels, points, voxel_size, cells, epoch, left, places, cell_of, voxel_of,
+        record_of,
+    )  # fmt: skip
+
+
+@njit(borrows=True)
+def _add_blocks(
+    begin, end, voxels, points, voxel_size, cells, epoch, left, places, cell_of, voxel_of, record_of
+):
+    """``add_in_stripes`` with scratch memory for a block; returns how many voxels are reached."""
+    reached = 0
     for start in range(0, len(points), BLOCK):
         used = np.int64(min(BLOCK, len(points) - start))
         _locate(points, start, used, voxel_size, cells, places, cell_of)
-        reached[begin] += _find_known(begin, end, voxels, places, used, epoch, voxel_of)
+        reached += _find_known(begin, end, voxels, places, used, epoch, voxel_of)
         for n in range(used):
             record_of[n] = EMPTY
             if voxel_of[n] == EMPTY:
@@ -71,9 +83,10 @@ def add_in_stripes(begin, end, voxels, points, voxel_size, cells, epoch, left, r
                 left[start + n] = False
                 dx, dy, dz = places[3, n], places[4, n], places[5, n]
                 _add_moments(voxels.moments[record_of[n]], dx, dy, dz)
+    return reached
 
 
-@njit()
+@njit(borrows=True)
 def _locate(points, start, used, voxel_size, cells, places, cell_of):
     """Voxel of some points, offset from its centre (both into ``places``, (6, BLOCK)), and cell."""
     px, py, pz, dx, dy, dz = places[0], places[1], places[2], places[3], places[4], places[5]
@@ -88,7 +101,7 @@ def _locate(points, start, used, voxel_size, cells, places, cell_of):
         cell_of[n] = _cell(dx[n], dy[n], dz[n], voxel_size, cells)
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _find_known(begin, end, voxels, places, used, epoch, voxel_of):
     """Voxels of some points, EMPTY where there is none in the stripes; how many are reached now."""
     voxel, reached = np.int64(EMPTY), 0
@@ -110,7 +123,7 @@ def _find_known(begin, end, voxels, places, used, epoch, voxel_of):
     return reached
 
 
-@njit()
+@njit(borrows=True)
 def insert_points(voxels, num_voxels, points, left, start, voxel_size, cells, epoch):
     """Insert what is left of points[start:]; returns voxels in use, first point not inserted.
 
@@ -155,7 +168,7 @@ def insert_points(voxels, num_voxels, points, left, start, voxel_size, cells, ep
     return num_voxels, len(points), reached
 
 
-@njit()
+@njit(borrows=True)
 def _open_voxel(voxels, voxel, x, y, z):
     """Make an empty voxel of a slot."""
     voxels.keys[voxel, 0], voxels.keys[voxel, 1], voxels.keys[voxel, 2] = x, y, z
@@ -168,7 +181,7 @@ def _open_voxel(voxels, voxel, x, y, z):
     voxels.visits[voxel] = 0
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _visit(voxels, voxel, epoch):
     """Count an insertion that reaches a voxel; after a long absence the count begins anew."""
     if epoch == 0:
@@ -180,7 +193,7 @@ def _visit(voxels, voxel, epoch):
     voxels.touched[voxel] = epoch
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _cell(dx, dy, dz, voxel_size, cells):
     """Cell of a voxel that an offset from its centre is in."""
     scale = cells / voxel_size
@@ -190,7 +203,7 @@ def _cell(dx, dy, dz, voxel_size, cells):
     return (i * cells + j) * cells + k
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _store_point(voxels, voxel, slot, dx, dy, dz):
     """Make the next slot of a voxel a stored point; False when the pool is used up."""
     if slot % STRETCH == 0 and not _lengthen(voxels, voxel, slot):
@@ -205,7 +218,7 @@ def _store_point(voxels, voxel, slot, dx, dy, dz):
     return True
 
 
-@njit()
+@njit(borrows=True)
 def _lengthen(voxels, voxel, count):
     """Move a voxel's stored points to a longer stretch; False when there is no room for it."""
     place = take_stretch(voxels, count // STRETCH + 1)
@@ -217,7 +230,7 @@ def _lengthen(voxels, voxel, count):
     return True
 
 
-@njit()
+@njit(borrows=True)
 def _add_moments(moments, dx, dy, dz):
     """Add one arrival to count, sum and sum of squares."""
     if moments[0] >= SETTLED_COUNT:

@@ -27,7 +27,7 @@ QUERIES = 256
 """Searches that a thread does at once."""
 
 
-@njit()
+@njit(borrows=True)
 def prune_far(voxels, num_voxels, center, radius, voxel_size):
     """Drop voxels whose centre is farther than radius, close the gaps, return voxels in use."""
     kept = np.int64(0)
@@ -45,7 +45,7 @@ def prune_far(voxels, num_voxels, center, radius, voxel_size):
     return kept
 
 
-@njit()
+@njit(borrows=True)
 def _move_voxel(voxels, voxel, place):
     """Make a voxel another one's successor; its stored points stay where they are."""
     for axis in range(3):
@@ -75,14 +75,14 @@ def nearest(voxels, voxel_size, queries, num_neighbours, max_distance):
     return indices, squared
 
 
-@njit()
+@njit(borrows=True)
 def nearest_of_some(begin, end, voxels, voxel_size, queries, max_distance, indices, squared):
     """``nearest`` for some of the queries."""
     for n in range(begin, end):
         _nearest_of(voxels, voxel_size, queries[n], max_distance, indices[n], squared[n])
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _nearest_of(voxels, voxel_size, query, max_distance, indices, squared):
     """Search shells of voxels outwards until no nearer stored point can exist."""
     limit = max_distance * max_distance
@@ -110,7 +110,7 @@ def _nearest_of(voxels, voxel_size, query, max_distance, indices, squared):
                         _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared)
 
 
-@njit(inlined=True)
+@njit(inlined=True, borrows=True)
 def _scan_voxel(voxels, voxel_size, query, i, j, k, limit, indices, squared):
     """Merge the stored points of one voxel into the sorted short list."""
     voxel = np.int64(voxels.table[hash_slot(voxels.table, voxels.keys, i, j, k)])
