@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from inertial_cases import random_covariance
-from svnicp.odometry.measurement import prior_free
+from svnicp.odometry.measurement import prior_free, without_hints
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,3 +33,31 @@ def test_a_scan_that_knows_nothing_says_nothing(rng: np.random.Generator):
     innovation = prior_free(moved, R, S)
     assert innovation[0] == pytest.approx(0.0, abs=1e-12)
     assert_allclose(innovation[1:], moved[1:] * (1.0 + np.diag(R)[1:] / np.diag(S)[1:]))
+
+
+def test_hints_are_not_heard():
+    """What is known no better than to the limit is not known; what is known well stays so."""
+    alone = np.diag([0.15**2, 0.01**2, 0.02**2] + [0.002**2] * 3)
+    found = without_hints(alone, 0.1)
+    assert found[0, 0] > 10.0**2
+    assert_allclose(found[1:, 1:], alone[1:, 1:], rtol=0.05)
+
+
+def test_hints_fade_into_knowledge():
+    """Between a hint and knowledge there is no step, and nothing becomes surer."""
+    sigmas = np.linspace(0.02, 0.12, 51)
+    kept = [
+        float(without_hints(np.diag([sigma**2] + [0.01**2] * 5), 0.1)[0, 0]) for sigma in sigmas
+    ]
+    assert np.all(np.diff(kept) >= 0.0)
+    assert np.all(np.sqrt(kept) > sigmas)
+
+
+def test_a_hint_along_any_direction_is_taken_out(rng: np.random.Generator):
+    """Directions across one that is only hinted at keep what is known about them."""
+    axes = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    alone = np.diag([1.0] * 3 + [0.002**2] * 3)
+    alone[:3, :3] = axes @ np.diag([0.2**2, 0.01**2, 0.01**2]) @ axes.T
+    found = axes.T @ without_hints(alone, 0.1)[:3, :3] @ axes
+    assert found[0, 0] > 10.0**2
+    assert_allclose(np.diag(found)[1:], 0.01**2, rtol=0.05)

@@ -70,6 +70,9 @@ class InertialConfig:
     """Seconds of rest from which gravity and the gyroscope's bias are averaged [s]."""
     max_start_s: float = 1.2
     """After this long without rest the filter starts in motion: scans tell the velocity [s]."""
+    hovering_s: float = 5.0
+    """After a start in motion that scans do not show to lead anywhere, the body is taken to swing
+    to and fro for so long, unless it is seen to set off: that tells gravity. 0: it is not [s]."""
     rest_rate_rad_s: float = 0.01
     """At rest short means of the angular rate vary less than this, noise apart [rad/s]."""
     rest_force_m_s2: float = 0.1
@@ -91,6 +94,7 @@ class InertialConfig:
         ):  # fmt: skip
             value = getattr(self, name)
             require(value > 0, f"inertial.{name}", "positive", value)
+        require(self.hovering_s >= 0, "inertial.hovering_s", "not negative", self.hovering_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +156,10 @@ class OdometryConfig:
     trusting_start_s: float = 4.0
     """After a start in motion, and with an IMU, all that scans hint at counts for so long: neither
     ``facing_with_imu`` nor ``settled_scans_with_imu`` hold yet [s]."""
+    known_m: float = 0.1
+    """With an IMU and ``noise="adaptive"``, a scan that knows its place along a direction no better
+    than this says nothing about it: such hints are mostly errors of the map, which scan after scan
+    shares, and a filter would average them into knowledge. 0: each hint counts [m]."""
     persistent_scans: int = 15
     """With an IMU and ``noise="adaptive"``, what a scan says counts as far as the last scans, so
     many in all, said it as well: what one scan alone sees is a false match. 1: each by itself."""
@@ -190,7 +198,8 @@ class OdometryConfig:
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
             "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
-            "vouching_with_imu", "settled_scans_with_imu", "trusting_start_s", "surprising_scans",
+            "vouching_with_imu", "known_m", "settled_scans_with_imu", "trusting_start_s",
+            "surprising_scans",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

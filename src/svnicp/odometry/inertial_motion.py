@@ -16,6 +16,7 @@ from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.eskf import Correction
 from svnicp.lie import make_transform
+from svnicp.odometry.hovering import Hovering
 from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_state, first_velocity
 from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise, track_around
 from svnicp.odometry.last_believed import LastBelieved
@@ -39,8 +40,8 @@ class InertialMotion:
     def __init__(self, config: InertialConfig, motion: MotionConfig, noise: ImuNoise) -> None:
         self.imu, self.readings = ImuBuffer(), Readings()
         self.stamp_ns: int | None = None
-        self.started_at_rest = True
-        self._start_ns = 0
+        self.started_at_rest, self._start_ns = True, 0
+        self._hovering = Hovering()
         self._unseen_m_s = UNSEEN_SPEED_M_S
         self._velocity_step = 0.0
         self._config, self._motion = config, motion
@@ -115,6 +116,8 @@ class InertialMotion:
         if seen is None:
             self.eskf.stop(UNSEEN_REST_M_S)
             return None
+        if not self.started_at_rest and self._unseen_m_s == UNSEEN_SPEED_M_S:
+            self._hovering.begin(first.mean_ns, seen[0])
         self.started_at_rest = False
         self.eskf.take_velocity(*seen)
         return track_around(self.eskf, self.imu, first)
@@ -136,7 +139,7 @@ class InertialMotion:
             track = self._coast(begin_ns, scan)
         else:
             track = self._navigate(begin_ns, scan)
-        self._stand_still()
+        self._go_nowhere()
         self.imu.forget_before(min(scan.stamp_ns, self.stamp_ns - self._rest_ns))
         return self._prediction(scan, track)
 
@@ -176,9 +179,12 @@ class InertialMotion:
         self._coasted_s = (scan.mean_ns - begin_ns) * 1e-9
         return coast(self.eskf, self._motion, begin_ns, scan, self._last_believed.turning)
 
-    def _stand_still(self) -> None:
+    def _go_nowhere(self) -> None:
         """Take note of rest; in the first scans those have a say, see ``begin_moving``."""
         assert self.stamp_ns is not None, "ready() comes first"
+        if self._coasted_s > 0.0 or not self.has_just_begun(self._config.hovering_s):
+            self._hovering.end()
+        self._hovering.tell(self.eskf, self.imu, self.stamp_ns)
         if self._coasted_s == 0.0 and not self.has_just_begun(REST_CHECK_S):
             readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
             stand_still(self.eskf, readings, self._config)
@@ -212,11 +218,13 @@ class InertialMotion:
         """Take the state to be of another time: the clock was set [ns]."""
         assert self.stamp_ns is not None, "ready() comes first"
         self._start_ns += stamp_ns - self.stamp_ns
+        self._hovering.end()
         self.stamp_ns = self._last_believed.stamp_ns = stamp_ns
 
     def surrender(self) -> bool:
         """Begin anew: the velocity is unknown, and the biases are as at a start in motion."""
         self.started_at_rest = False
+        self._hovering.end()
         self._unseen_m_s = self._motion.first_speed_m_s
         self.eskf.take_velocity(np.zeros(3), np.eye(3) * self._unseen_m_s**2)
         self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)

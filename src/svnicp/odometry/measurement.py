@@ -21,6 +21,10 @@ from svnicp.odometry.persistence import Persistence
 from svnicp.odometry.surprises import Surprises
 from svnicp.registration import RegistrationResult
 
+KNOWN_RAD = 0.2
+"""A turn that a scan knows no better than this is not known [rad]."""
+LEAST_TOLD = 1e-6
+"""Information about what a scan says nothing about, over the least that counts."""
 SILENT = 100.0
 """A scan says nothing in directions in which its variance is this many times the prediction's."""
 
@@ -34,9 +38,9 @@ class MeasurementNoise:
         self._persistence = Persistence(config.persistent_scans)
         self._surprises = Surprises(config.surprising_scans)
         self._expected: Covariance = np.eye(6)
-        adapts = carried and config.noise == "adaptive"
-        self._asks_others = adapts and config.persistent_scans > 1
-        self._learns = adapts and config.surprising_scans > 0
+        self._adapts = carried and config.noise == "adaptive"
+        self._asks_others = self._adapts and config.persistent_scans > 1
+        self._learns = self._adapts and config.surprising_scans > 0
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
 
     def measure(
@@ -54,6 +58,8 @@ class MeasurementNoise:
         if self._config.noise == "smoothed":
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
+        if self._adapts and self._config.known_m > 0.0:
+            alone = without_hints(alone, self._config.known_m)
         if self._asks_others:
             alone = self._persistence.confirmed(
                 alone, prediction.covariance, prediction.T_world_body
@@ -104,3 +110,15 @@ def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Float
     parts = directions.T @ np.linalg.solve(root, moved)
     heard = np.where(ratios < SILENT, (1.0 + ratios) * parts, 0.0)
     return np.asarray(root @ directions @ heard, dtype=np.float64)
+
+
+def without_hints(alone: Covariance, known_m: float) -> Covariance:
+    """Covariance (6, 6) of a scan that says nothing where it is not sure to ``known_m`` [m].
+
+    Of the information, in units of that, one is taken away: what is well known stays as it is.
+    """
+    scales = np.repeat([known_m, KNOWN_RAD], 3)
+    values, vectors = np.linalg.eigh(alone / np.outer(scales, scales))
+    told = np.maximum(1.0 / values - 1.0, LEAST_TOLD)
+    half = scales[:, None] * vectors
+    return (half / told) @ half.T

@@ -5,8 +5,8 @@ A door, an inlet or a wall ahead stays in sight for seconds. What one scan alone
 corridor is a false match, or something that moves. So the covariance of a scan is replaced by that
 of a scan that adds as much to the present prediction as the last scans would have added on average:
 mean over k of (Λ + I_k)⁻¹, with Λ the prediction's information and I_k that of scan k, and Λ taken
-out again. No scan is surer for it than by itself: what others have seen is in the prediction already.
-Scans none of which is weak are each taken at their word.
+out again. No scan is surer for it than by itself: what others have seen is in the prediction
+already. Scans none of which is weak are each taken at their word.
 
 The mean of the covariances themselves would not do: directions that scans are blind for differ a
 little, and a blind scan's variance along its own drowns what others know across it.

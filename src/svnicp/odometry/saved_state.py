@@ -27,6 +27,7 @@ from svnicp.local_map import VoxelMap
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_scans import FirstScans
+from svnicp.odometry.hovering import Hovering
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.map_views import MapViews
@@ -41,14 +42,14 @@ from svnicp.odometry.surprises import Surprises
 from svnicp.odometry.surroundings import Surroundings
 from svnicp.odometry.wait import Wait
 
-FORMAT = 6
+FORMAT = 7
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
-        ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Surprises,
+        ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Hovering, Surprises,
         Surroundings,
     )
 }  # fmt: skip
