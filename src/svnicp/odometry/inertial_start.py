@@ -16,6 +16,8 @@ from svnicp.inertial.start import Start, at_rest, start_in_motion
 from svnicp.odometry.motion import PAIR_FACTOR
 from svnicp.pose_gaussian import PoseGaussian
 
+REST_SPANS = 2.0
+"""Readings of so many times the shortest start have to be at rest, where there are as many."""
 SLOW_M_S = 0.1
 """How fast a body may move that seems to be at rest by its IMU, before scans are asked [m/s]."""
 SEEN_TO_MOVE = 3.0
@@ -43,7 +45,9 @@ def first_state(
     seconds = (end_ns - imu.first_ns) * 1e-9
     if seconds < config.start_s:
         return None
-    window = imu.window(end_ns - int(config.start_s * 1e9), end_ns)
+    # A body that bobs about has calm moments: what is known from before has to be rest, too.
+    resting_s = min(seconds, REST_SPANS * config.start_s)
+    window = imu.window(end_ns - int(resting_s * 1e9), end_ns)
     if len(window) == 0:
         return None
     resting = at_rest(window, config)
