@@ -44,17 +44,19 @@ def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
         return
     scale = 1.0 / np.sqrt(square)
     nx, ny, nz = scale * nx, scale * ny, scale * nz
-    sx, sy, sz = (
-        xx * nx + xy * ny + xz * nz,
-        xy * nx + yy * ny + yz * nz,
-        xz * nx + yz * ny + zz * nz,
-    )
+    sx, sy, sz = _applied(xx, xy, xz, yy, yz, zz, nx, ny, nz)
     values[0] = sx * nx + sy * ny + sz * nz
     vectors[0, 0], vectors[1, 0], vectors[2, 0] = nx, ny, nz
     _other_two(xx, xy, xz, yy, yz, zz, values, vectors)
 
 
-@njit(borrows=True)
+@njit(inlined=True)
+def _applied(xx, xy, xz, yy, yz, zz, x, y, z):
+    """A symmetric matrix times a vector (x, y, z)."""
+    return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
+
+
+@njit()
 def _kernel(xx, xy, xz, yy, yz, zz):
     """The vector that a singular matrix takes to zero, and its squared length; not normalised.
 
@@ -80,16 +82,8 @@ def _other_two(xx, xy, xz, yy, yz, zz, values, vectors):
     part = -1.0 / (sign + nz)
     px, py, pz = 1.0 + sign * nx * nx * part, sign * nx * ny * part, -sign * nx
     qx, qy, qz = nx * ny * part, sign + ny * ny * part, -ny
-    sx, sy, sz = (
-        xx * px + xy * py + xz * pz,
-        xy * px + yy * py + yz * pz,
-        xz * px + yz * py + zz * pz,
-    )
-    tx, ty, tz = (
-        xx * qx + xy * qy + xz * qz,
-        xy * qx + yy * qy + yz * qz,
-        xz * qx + yz * qy + zz * qz,
-    )
+    sx, sy, sz = _applied(xx, xy, xz, yy, yz, zz, px, py, pz)
+    tx, ty, tz = _applied(xx, xy, xz, yy, yz, zz, qx, qy, qz)
     pp, pq = sx * px + sy * py + sz * pz, sx * qx + sy * qy + sz * qz
     qq = tx * qx + ty * qy + tz * qz
     half = 0.5 * (qq - pp)
