@@ -101,14 +101,15 @@ def linearise(
 def facing_sums(
     T: Transform, points: Points, rows: Floats, normal_covs: Floats, residuals: Floats,
     weights: Floats, axes: Floats, facing: float, vouched: Floats,
-) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    """Information, its fake part and gradient of matched rows (n, 8), by matrix products.
+) -> tuple[Floats, Floats, Floats, Floats]:  # fmt: skip
+    """Information, its fake part, gradient and response of matched rows, by matrix products.
 
     With S = U diag(s) U' shrinking a normal in the body, s = f + v (1 - f) of the vouched v (3,)
-    and f = a² / (a² + facing²), and B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V and
-    Σ w B S n r/V.
+    and f = a² / (a² + facing²), and B = [S; [p]× S]: Σ w Bn (Bn)'/V, Σ w B cov(n) B'/V,
+    Σ w B S n r/V and, with A = [n; p × n] the derivative of r, Σ w B S n A'/V.
     """
     kept, fake, gradient = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
+    response = np.zeros((6, 6))
     for point, row, cov, residual, weight in zip(
         points, rows, normal_covs, residuals, weights, strict=True
     ):
@@ -121,7 +122,9 @@ def facing_sums(
         kept += precision * np.outer(B @ normal, B @ normal)
         fake += precision * B @ T[:3, :3].T @ cov @ T[:3, :3] @ B.T
         gradient += precision * residual * B @ S @ normal
-    return kept, fake, gradient
+        row_of_residual = np.concatenate([normal, np.cross(point, normal)])
+        response += precision * np.outer(B @ S @ normal, row_of_residual)
+    return kept, fake, gradient, response
 
 
 # The Stein step

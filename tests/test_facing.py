@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 import reference
 from svnicp.arrays import Floats
+from svnicp.kernels import small
 from svnicp.kernels.facing import facing_sums, reliable_part
 from svnicp.kernels.scan_axes import WITNESSES, scan_axes, vouched_shares
 from svnicp.kernels.weights import GEMAN_MCCLURE, NO_WEIGHT
@@ -50,14 +51,22 @@ def reliable(
     case: tuple[Floats, Floats, Floats], facing: float, vouching: float = 0.0
 ) -> tuple[Floats, Floats, Floats]:
     """Plain gradient, reliable gradient (6,), and reliable information (6, 6) of a case."""
+    gradient, pull, information, _ = reliable_parts(case, facing, vouching)
+    return gradient, pull, information
+
+
+def reliable_parts(
+    case: tuple[Floats, Floats, Floats], facing: float, vouching: float = 0.0
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """As ``reliable``, and the response of the reliable gradient (6, 6)."""
     points, rows, residuals = case
     gradient, hessian = sums_of(*case)
-    seen, pull = reliable_part(
+    seen, pull, response = reliable_part(
         np.eye(4), points.astype(np.float32), rows.astype(np.float32),
         np.broadcast_to(NO_COVARIANCE, (len(points), 1, 6)), np.zeros(len(points), dtype=np.int64),
         residuals * np.sqrt(rows[:, 0, 7]), NO_WEIGHT, 1.0, hessian, facing, vouching,
     )  # fmt: skip
-    return gradient, pull, seen.T @ hessian @ seen
+    return gradient, pull, seen.T @ hessian @ seen, response
 
 
 @pytest.mark.parametrize("facing", [0.0, 0.1, 0.5])
@@ -101,7 +110,7 @@ def test_faked_information_is_what_noisy_normals_add(rng: np.random.Generator):
     added = np.einsum("dni,dnj->ij", rows_noisy, rows_noisy) / len(draws) - rows_true.T @ rows_true
     ones = np.ones((20, 1, 8), dtype=np.float32)
     cov = np.tile(np.float32(sigma**2) * np.array([1, 0, 0, 1, 0, 1], np.float32), (20, 1, 1))
-    _, fake, _ = facing_sums(
+    _, fake, _, _ = facing_sums(
         T, points, ones, cov, np.zeros(20, dtype=np.int64), np.ones(20), NO_WEIGHT, 1.0,
         np.eye(3), 0.0, np.zeros(3),
     )  # fmt: skip
@@ -173,6 +182,26 @@ def test_facing_surfaces_vouch_for_the_others(rng: np.random.Generator):
     assert_allclose(vouched, hessian, rtol=0.0, atol=0.01 * hessian.max())
     assert_allclose(pull, gradient, rtol=0.0, atol=0.08 * np.abs(gradient).max())
     assert strict[0, 0] < 0.95 * hessian[0, 0] < vouched[0, 0]
+
+
+@pytest.mark.parametrize("vouching", [0.0, 0.5])
+def test_the_response_is_the_derivative_of_the_gradient(vouching: float, rng: np.random.Generator):
+    """A step by it makes the reliable gradient vanish at once; by the information it need not.
+
+    In a smooth pipe with a flat sole a turn about the axis and shifts across and along go together.
+    """
+    angles, along = rng.uniform(0.0, 2.0 * np.pi, size=1500), rng.uniform(-9.0, 9.0, size=1500)
+    normals = np.stack([0.05 * np.sin(angles), np.cos(angles), np.sin(angles)], axis=1)
+    points = 2.0 * normals + [0.0, 0.0, 0.6] + along[:, None] * [1.0, 0.0, 0.0]
+    normals[:60], points[:60, 2] = [0.0, 0.0, 1.0], -1.0
+    normals[60:100] = [1.0, 0.0, 0.0]
+    _, rows, _ = corridor(rng, 0.0, 0.0)
+    rows[:, 0, 3:6] = normals / np.linalg.norm(normals, axis=1)[:, None]
+    A = np.concatenate([rows[:, 0, 3:6], np.cross(points, rows[:, 0, 3:6])], axis=1)
+    off = np.array([0.05, -0.02, 0.03, 0.01, -0.004, 0.006])
+    _, pull, information, response = reliable_parts((points, rows, A @ off), 0.1, vouching)
+    assert_allclose(small.solve(response, -pull), -off, rtol=0.0, atol=1e-4)
+    assert np.abs(np.linalg.solve(information, -pull) + off).max() > 5e-4
 
 
 def shares(case: tuple[Floats, Floats, Floats], vouching: float) -> Floats:

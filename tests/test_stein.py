@@ -117,12 +117,16 @@ def test_solve_copes_with_metres_and_radians(seed: int):
     matrix, right = random_spd(rng) * np.outer(scale, scale), rng.normal(size=6) * scale
     solution = np.linalg.solve(matrix / np.outer(scale, scale), right / scale) / scale
     assert_allclose(small.solve_spd(matrix, right), solution, rtol=1e-8)
+    turned = matrix + 0.3 * np.triu(matrix, 1)
+    expected = np.linalg.solve(turned / np.outer(scale, scale), right / scale) / scale
+    assert_allclose(small.solve(turned, right), expected, rtol=1e-7)
 
 
 def test_axes_without_curvature_do_not_move():
     """The solver leaves axes alone that nothing is known about, and solves the others."""
     matrix = np.diag([4.0, 0.0, 2.0, 1.0, 0.0, 1.0])
-    assert_allclose(small.solve_spd(matrix, np.ones(6)), [0.25, 0.0, 0.5, 1.0, 0.0, 1.0])
+    for solver in (small.solve_spd, small.solve):
+        assert_allclose(solver(matrix, np.ones(6)), [0.25, 0.0, 0.5, 1.0, 0.0, 1.0])
 
 
 # Symmetries

@@ -11,7 +11,7 @@ from svnicp.kernels.njit import njit
 from svnicp.kernels.small import (
     inverse3,
     product,
-    solve_spd,
+    solve,
     symmetric_eigen,
     transposed_applied,
     transposed_product,
@@ -46,11 +46,13 @@ def newton_offset(
 ):
     """Newton step (6,), information of the likelihood (6, 6), and the prior's slope for particles.
 
-    ``reliable`` is what of an offset is seen (6, 6), and the gradient (6,) that can be relied on.
+    ``reliable`` is what of an offset is seen (6, 6), the gradient (6,) that can be relied on, and
+    how that changes with the pose (6, 6): Newton's matrix, of which the information is not more
+    than the size. A search by the information swings and leaves where the two differ.
     Particles look at the likelihood in seen @ offset, which leaves them seen' of the gradient at
     the reference; what differs from the reliable one, constant, goes with the prior's slope.
     """
-    seen, pull = reliable
+    seen, pull, response = reliable
     plain = transposed_applied(seen, gradient)
     information = transposed_product(seen, product(hessian, seen))
     for i in range(6):
@@ -62,8 +64,8 @@ def newton_offset(
         right[i] = -(gradient_factor * pull[i] + prior_slope[i])
         slope[i] = prior_slope[i] + gradient_factor * (pull[i] - plain[i])
         for j in range(6):
-            curvature[i, j] = information[i, j] + prior_hessian[i, j]
-    return solve_spd(curvature, right), information, slope
+            curvature[i, j] = hessian_factor * response[i, j] + prior_hessian[i, j]
+    return solve(curvature, right), information, slope
 
 
 @njit()

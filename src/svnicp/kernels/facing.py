@@ -8,6 +8,15 @@ turned into those of the body at the end.
 import numpy as np
 
 from svnicp.kernels.curvature import seen_offsets
+from svnicp.kernels.facing_blocks import (
+    GRADIENT,
+    NOISE,
+    NUM_SUMS,
+    RESPONSE,
+    add_information,
+    add_noise,
+    add_response,
+)
 from svnicp.kernels.njit import njit
 from svnicp.kernels.plane_sums import BLOCK
 from svnicp.kernels.scan_axes import (
@@ -25,41 +34,45 @@ from svnicp.kernels.weights import robust_weight
 def reliable_part(
     T, points, rows, normal_cov, chosen, normalised, kind, width, hessian, facing, vouching
 ):  # fmt: skip
-    """``seen`` (6, 6) and the gradient (6,) of the information that can be relied on.
+    """``seen`` (6, 6), gradient (6,) of the information that can be relied on, and its response.
 
     ``hessian`` (6, 6) is the plain information; a normal's component along an axis counts from
     about ``facing`` on, smaller ones as far as those vouch for them. ``chosen`` (N,) is the matched
-    candidate or -1, ``normalised`` (N,) its residual over its standard deviation.
+    candidate or -1, ``normalised`` (N,) its residual over its standard deviation. The response
+    (6, 6) is how that gradient changes with the pose, which is not the information: a normal's
+    component counts less in the gradient, the change of its residual does not.
     """
     axes = scan_axes(hessian)
     vouched = np.zeros(3)
     if vouching > 0.0:
         vouched = vouched_shares(T, rows, chosen, normalised, kind, width, axes, facing, vouching)
-    kept, fake, gradient = facing_sums(
+    kept, fake, gradient, response = facing_sums(
         T, points, rows, normal_cov, chosen, normalised, kind, width, axes, facing, vouched
     )
     for i in range(6):
         for j in range(6):
             kept[i, j] += TRACE * hessian[i, j]
+            response[i, j] += TRACE * hessian[i, j]
     share = seen_offsets(kept, fake)
     fake = transposed_product(share, product(kept, share))
     for i in range(6):
         for j in range(6):
             fake[i, j] = hessian[i, j] - fake[i, j]
     gradient = transposed_applied(share, transposed_applied(share, gradient))
-    return seen_offsets(hessian, fake), gradient
+    response = transposed_product(share, transposed_product(share, response))
+    return seen_offsets(hessian, fake), gradient, response
 
 
 @njit()
 def facing_sums(
     T, points, rows, normal_cov, chosen, normalised, kind, width, axes, facing, vouched
 ):  # fmt: skip
-    """Information (6, 6), what noise in normals fakes of it (6, 6), and gradient (6,).
+    """Information (6, 6), what noise in normals fakes of it (6, 6), gradient (6,), response (6, 6).
 
     A component a of a normal counts as s a, with s = f + v (1 - f), f = a² / (a² + facing²) and
     ``vouched`` v (3,) of its axis.
     """
-    sums, block = np.zeros(48), np.empty((16, BLOCK))
+    sums, block = np.zeros(NUM_SUMS), np.empty((22, BLOCK))
     from_target = axes_from_target(T, axes)
     for start in range(0, len(points), BLOCK):
         used = 0
@@ -76,8 +89,9 @@ def facing_sums(
             block[14, used] = np.sqrt(rows[index, m, 7])
             used += 1
         _face(block, np.int64(used), from_target, axes, kind, width, facing, vouched)
-        _add_information(block, np.int64(used), sums)
-        _add_noise(block, np.int64(used), sums)
+        add_information(block, np.int64(used), sums)
+        add_noise(block, np.int64(used), sums)
+        add_response(block, np.int64(used), sums)
     return _in_body(sums, axes)
 
 
@@ -87,12 +101,13 @@ def _face(block, used, from_target, axes, kind, width, facing, vouched):
 
     In come normal (3), point (3), covariance of the normal (6), precision, normalised residual and
     the precision's root; out go s n (3), point (3), precision times the shrunk covariance (6),
-    precision, and the pull on the position (3). A loop without a choice in it: vector instructions
-    take it.
+    precision, the pull on the position (3), n (3), and precision times s² n (3). A loop without a
+    choice in it: vector instructions take it.
     """
     b0, b1, b2, b3, b4, b5 = block[0], block[1], block[2], block[3], block[4], block[5]
     c0, c1, c2, c3, c4, c5 = block[6], block[7], block[8], block[9], block[10], block[11]
     w, g0, g1, g2 = block[12], block[13], block[14], block[15]
+    n0, n1, n2, e0, e1, e2 = block[16], block[17], block[18], block[19], block[20], block[21]
     f00, f01, f02 = from_target[0, 0], from_target[0, 1], from_target[0, 2]
     f10, f11, f12 = from_target[1, 0], from_target[1, 1], from_target[1, 2]
     f20, f21, f22 = from_target[2, 0], from_target[2, 1], from_target[2, 2]
@@ -115,6 +130,10 @@ def _face(block, used, from_target, axes, kind, width, facing, vouched):
         weight = robust_weight(kind, residual * residual, width)
         pull, precision = weight * residual * g1[n], weight * w[n]
         w[n] = precision
+        n0[n], n1[n], n2[n] = a0, a1, a2
+        e0[n], e1[n], e2[n] = (
+            precision * s0 * b0[n], precision * s1 * b1[n], precision * s2 * b2[n]
+        )  # fmt: skip
         g0[n], g1[n], g2[n] = pull * s0 * b0[n], pull * s1 * b1[n], pull * s2 * b2[n]
         xx, xy, xz, yy, yz, zz = c0[n], c1[n], c2[n], c3[n], c4[n], c5[n]
         x0, y0, z0 = _row(f00, f01, f02, xx, xy, xz, yy, yz, zz)
@@ -134,71 +153,6 @@ def _row(x, y, z, xx, xy, xz, yy, yz, zz):
     return x * xx + y * xy + z * xz, x * xy + y * yy + z * yz, x * xz + y * yz + z * zz
 
 
-@njit(borrows=True)
-def _add_information(block, used, sums):
-    """Add Σ w A A' (21, upper triangle) with A = [d; p × d], and the gradient (6), of a block."""
-    d0, d1, d2, p0, p1, p2 = block[0], block[1], block[2], block[3], block[4], block[5]
-    w, g0, g1, g2 = block[12], block[13], block[14], block[15]
-    h00 = h01 = h02 = h11 = h12 = h22 = k0 = k1 = k2 = k3 = k4 = k5 = 0.0
-    for n in range(used):
-        s0, s1, s2 = w[n] * d0[n], w[n] * d1[n], w[n] * d2[n]
-        h00, h01, h02 = h00 + s0 * d0[n], h01 + s0 * d1[n], h02 + s0 * d2[n]
-        h11, h12, h22 = h11 + s1 * d1[n], h12 + s1 * d2[n], h22 + s2 * d2[n]
-        k0, k1, k2 = k0 + g0[n], k1 + g1[n], k2 + g2[n]
-        k3 += p1[n] * g2[n] - p2[n] * g1[n]
-        k4 += p2[n] * g0[n] - p0[n] * g2[n]
-        k5 += p0[n] * g1[n] - p1[n] * g0[n]
-    h03 = h04 = h05 = h13 = h14 = h15 = h23 = h24 = h25 = 0.0
-    h33 = h34 = h35 = h44 = h45 = h55 = 0.0
-    for n in range(used):
-        s0, s1, s2 = w[n] * d0[n], w[n] * d1[n], w[n] * d2[n]
-        a3 = p1[n] * d2[n] - p2[n] * d1[n]
-        a4 = p2[n] * d0[n] - p0[n] * d2[n]
-        a5 = p0[n] * d1[n] - p1[n] * d0[n]
-        h03, h04, h05 = h03 + s0 * a3, h04 + s0 * a4, h05 + s0 * a5
-        h13, h14, h15 = h13 + s1 * a3, h14 + s1 * a4, h15 + s1 * a5
-        h23, h24, h25 = h23 + s2 * a3, h24 + s2 * a4, h25 + s2 * a5
-        s3, s4, s5 = w[n] * a3, w[n] * a4, w[n] * a5
-        h33, h34, h35 = h33 + s3 * a3, h34 + s3 * a4, h35 + s3 * a5
-        h44, h45, h55 = h44 + s4 * a4, h45 + s4 * a5, h55 + s5 * a5
-    added = (
-        h00, h01, h02, h03, h04, h05, h11, h12, h13, h14, h15, h22, h23, h24, h25,
-        h33, h34, h35, h44, h45, h55, k0, k1, k2, k3, k4, k5,
-    )  # fmt: skip
-    for i in range(27):
-        sums[i] += added[i]
-
-
-@njit(borrows=True)
-def _add_noise(block, used, sums):
-    """Add Σ B C B' (21, upper triangle) of a block, B = [I; [p]×] and C the shrunk covariance."""
-    p0, p1, p2, c0, c1, c2 = block[3], block[4], block[5], block[6], block[7], block[8]
-    c3, c4, c5 = block[9], block[10], block[11]
-    h00 = h01 = h02 = h11 = h12 = h22 = 0.0
-    for n in range(used):
-        h00, h01, h02 = h00 + c0[n], h01 + c1[n], h02 + c2[n]
-        h11, h12, h22 = h11 + c3[n], h12 + c4[n], h22 + c5[n]
-    h03 = h04 = h05 = h13 = h14 = h15 = h23 = h24 = h25 = 0.0
-    h33 = h34 = h35 = h44 = h45 = h55 = 0.0
-    for n in range(used):
-        x, y, z = p0[n], p1[n], p2[n]
-        # Columns of C [p]×', and then [p]× times them.
-        r03, r04, r05 = y * c2[n] - z * c1[n], z * c0[n] - x * c2[n], x * c1[n] - y * c0[n]
-        r13, r14, r15 = y * c4[n] - z * c3[n], z * c1[n] - x * c4[n], x * c3[n] - y * c1[n]
-        r23, r24, r25 = y * c5[n] - z * c4[n], z * c2[n] - x * c5[n], x * c4[n] - y * c2[n]
-        h03, h04, h05 = h03 + r03, h04 + r04, h05 + r05
-        h13, h14, h15 = h13 + r13, h14 + r14, h15 + r15
-        h23, h24, h25 = h23 + r23, h24 + r24, h25 + r25
-        h33, h34, h35 = h33 + y * r23 - z * r13, h34 + y * r24 - z * r14, h35 + y * r25 - z * r15
-        h44, h45, h55 = h44 + z * r04 - x * r24, h45 + z * r05 - x * r25, h55 + x * r15 - y * r05
-    added = (
-        h00, h01, h02, h03, h04, h05, h11, h12, h13, h14, h15, h22, h23, h24, h25,
-        h33, h34, h35, h44, h45, h55,
-    )  # fmt: skip
-    for i in range(21):
-        sums[27 + i] += added[i]
-
-
 @njit()
 def _in_body(sums, axes):
     """Sums in the axes of the scan as what ``facing_sums`` returns, in those of the body."""
@@ -207,13 +161,15 @@ def _in_body(sums, axes):
     for i in range(6):
         for j in range(i, 6):
             kept[i, j] = kept[j, i] = sums[place]
-            fake[i, j] = fake[j, i] = sums[27 + place]
+            fake[i, j] = fake[j, i] = sums[NOISE + place]
             place += 1
     for i in range(3):
         for j in range(3):
             turn[i, j] = turn[3 + i, 3 + j] = axes[j, i]
+    response = sums[RESPONSE:].reshape((6, 6))
     return (
         transposed_product(turn, product(kept, turn)),
         transposed_product(turn, product(fake, turn)),
-        transposed_applied(turn, sums[21:27]),
+        transposed_applied(turn, sums[GRADIENT:NOISE]),
+        transposed_product(turn, product(response, turn)),
     )

@@ -108,6 +108,42 @@ def solve_spd(matrix, right):
 
 
 @njit()
+def solve(matrix, right):
+    """Solve a 6 x 6 system by elimination with pivots; axes without curvature do not move.
+
+    Rows and columns are scaled by the diagonal, as far as it is positive: units differ.
+    """
+    scale, rows, solution = np.zeros(6), np.empty((6, 7)), np.zeros(6)
+    for i in range(6):
+        scale[i] = 1.0 / np.sqrt(matrix[i, i]) if matrix[i, i] > 0.0 else 0.0
+    for i in range(6):
+        rows[i, 6] = right[i] * scale[i]
+        for j in range(6):
+            rows[i, j] = matrix[i, j] * scale[i] * scale[j]
+    for k in range(6):
+        best = k
+        for i in range(k + 1, 6):
+            if abs(rows[i, k]) > abs(rows[best, k]):
+                best = i
+        for j in range(7):
+            rows[k, j], rows[best, j] = rows[best, j], rows[k, j]
+        if abs(rows[k, k]) < 1e-12:
+            rows[k, k], rows[k, 6] = 1.0, 0.0
+        for i in range(k + 1, 6):
+            factor = rows[i, k] / rows[k, k]
+            for j in range(k, 7):
+                rows[i, j] -= factor * rows[k, j]
+    for k in range(5, -1, -1):
+        value = rows[k, 6]
+        for j in range(k + 1, 6):
+            value -= rows[k, j] * solution[j]
+        solution[k] = value / rows[k, k]
+    for i in range(6):
+        solution[i] *= scale[i]
+    return solution
+
+
+@njit()
 def inverse_spd(matrix):
     """Inverse of a symmetric positive matrix (n, n), scaled so that mixed units do no harm."""
     size = len(matrix)

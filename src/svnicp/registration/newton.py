@@ -97,7 +97,7 @@ def newton_step(
     gradient, hessian = linearise_one(
         T_local, candidates.points, candidates.rows, reach_m**2, kind, width * scale
     )
-    reliable = ALL_SEEN, gradient
+    reliable = ALL_SEEN, gradient, hessian
     if config.noise.debias_normals and config.match.metric == "plane":
         reliable = reliable_part(
             T_local, candidates.points, candidates.rows, candidates.normal_cov, chosen, normalised,

@@ -24,8 +24,9 @@ from svnicp.simulation.simulated import SimulatedDataset
 
 PRIOR_STD = np.array([0.1] * 3 + [0.01] * 3)
 """(6,) of the guess [m, rad]: about what constant velocity leaves open at walking pace."""
-NODES = 11
-"""Poses along a scan between which the body is taken to move evenly."""
+NODES = 101
+"""Poses along a scan between which the body is taken to move evenly: one in a millisecond, since
+with one in ten a vehicle's vibration leaves errors larger than those of a registration."""
 PRUNE_EVERY = 10
 
 
