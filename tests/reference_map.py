@@ -123,11 +123,10 @@ def judged(patch: list[Points], config: MapConfig, *, doubtful: bool) -> Plane:
     counts = np.array([len(cell) for cell in patch])
     count = counts.sum()
     height, width, length = ((np.array([c.mean(axis=0) for c in patch]) - centroid) @ vectors).T
-    bend, along_width, along_length, explained, faked = parabola(
-        height, width, length, counts, values
-    )
+    bend, along_width, along_length, explained = parabola(height, width, length, counts, values)
     about_plane, residual_var = values[0] / (count - 5), (values[0] - explained) / (count - 5)
-    slope = vectors[:, 1:] @ ((1.0 - bend.share) * faked)
+    tilt = curved_tilt(height, width, length, counts, values[0])
+    slope = vectors[:, 1:] @ ((1.0 - bend.share) * tilt)
     variances = values / count
     curve = np.polynomial.Polynomial.fit(length, width, 2)
     off_curve = np.sum((width - curve(length)) ** 2) / max(len(patch) - 3, 1)
@@ -158,11 +157,10 @@ def judged(patch: list[Points], config: MapConfig, *, doubtful: bool) -> Plane:
 
 def parabola(
     height: Floats, w: Floats, v: Floats, counts: Floats, values: Floats
-) -> tuple[Bend, float, float, float, Floats]:
+) -> tuple[Bend, float, float, float]:
     """Best parabola, what bending explains beyond its share along w and along v, and within it.
 
-    The share is less what noise and half of the cubic terms explain. Last, its slopes
-    (2,) as far as noise does not explain them.
+    The share is less what noise and half of the cubic terms explain.
     """
     cubic = np.stack([w**3, w**2 * v, w * v**2, v**3], 1)
     terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1)
@@ -178,7 +176,8 @@ def parabola(
     told = min(own_share_of_width_squared(w, v, counts), np.sum(left**2) / np.sum(counts * v**4))
     if told < 0.25:
         share = 0.0
-    best = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0]
+    found = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0]
+    best = np.asarray(found, dtype=np.float64)
     covariance = noise_var * np.linalg.inv((terms * roots).T @ (terms * roots))[3:, 3:]
     bend = Bend(share, best[1:], covariance, values[1:] / counts.sum())
     if share**2 * turning(bend) > 0.3**2:
@@ -187,8 +186,7 @@ def parabola(
     weights = np.array([kept, 1.0, 1.0])
     along_w = float(weights @ squares[[3, 6, 8]] / weights.sum())
     along_v = float(weights @ squares[[5, 9, 7]] / weights.sum())
-    faked = np.sqrt(max(0.0, 1.0 - 1.5 * noise_var / squares[3:6].mean())) * best[1:3]
-    return bend, along_w, along_v, float((1.0 - kept) * squares[3:6].sum()), faked
+    return bend, along_w, along_v, float((1.0 - kept) * squares[3:6].sum())
 
 
 def turning(bend: Bend) -> float:
@@ -204,6 +202,20 @@ def own_share_of_width_squared(w: Floats, v: Floats, counts: Floats) -> float:
     plane = np.stack([np.ones_like(w), w, v], 1) * roots[:, None]
     left = roots * w**2 - plane @ np.linalg.lstsq(plane, roots * w**2, rcond=None)[0]
     return float(np.sum(left**2) / np.sum(counts * w**4))
+
+
+def curved_tilt(height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float) -> Floats:
+    """Slopes (2,) that curvature across them fakes, less what noise explains."""
+    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1) * np.sqrt(counts)[:, None]
+    basis, triangle = np.linalg.qr(terms)
+    parts = basis.T @ (np.sqrt(counts) * height)
+    noise_var = (scatter - np.sum(parts[3:] ** 2)) / max(counts.sum() - 6, 1)
+    share = max(0.0, 1.0 - 2.5 * noise_var / np.mean(parts[3:] ** 2))
+    beta = np.linalg.solve(triangle, parts)
+    curvatures, axes = np.linalg.eigh([[2 * beta[3], beta[4]], [beta[4], 2 * beta[5]]])
+    least, most = np.argsort(np.abs(curvatures))
+    flatness = 1.0 - abs(curvatures[least] / curvatures[most])
+    return np.sqrt(share) * flatness * (beta[1:3] @ axes[:, least]) * axes[:, least]
 
 
 def candidate_row(
@@ -224,7 +236,7 @@ def candidate_row(
     incidence = plane.normal @ beam / np.linalg.norm(beam)
     lever = beam + T[:3, 3] - plane.centroid
     leverage = lever @ plane.normal_cov @ lever
-    surface = max(range_var * incidence**2, plane.residual_var)
+    surface = max(float(range_var * incidence**2), plane.residual_var)
     normal, offset, bend_var, _ = tangent_plane(plane, lever, surface)
     variance = surface + plane.height_var + leverage + bend_var + floor_var
     return np.concatenate([position, normal, [offset, 1.0 / variance]])

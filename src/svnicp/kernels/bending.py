@@ -19,8 +19,8 @@ COLUMNS = 12
 SOLUTION, SLOPES, TOTALS = 10, 11, 10
 """Columns of the reduced equations with what each term explains, and with its coefficient; row with
 the squares of the terms themselves."""
-NOISY_CURVATURE = 1.5
-"""Curvature must explain this many times the noise: by chance it does so in one patch of five."""
+NOISY_CURVATURE = 2.5
+"""Curvature must explain this many times the noise: by chance it does so in one patch of 20."""
 
 
 @njit(borrows=True)
@@ -74,18 +74,31 @@ def solve_quadratic(work):
 
 
 @njit(borrows=True)
-def faked_slopes(work, radius, scatter, count):
-    """Slopes along width and length that curvature fakes in the fitted plane.
+def curved_tilt(work, radius, scatter, count):
+    """Slopes along width and length that curvature across them fakes in the fitted plane.
 
-    Where rings cut a bent surface askew, its curvature looks like a slope along it: the best
-    parabola is tilted against the plane at the centroid. Curvature that noise explains gives none.
-    ``work`` as ``solve_quadratic`` leaves it; ``scatter`` and ``count`` as in ``left_by_bend``.
+    Where the rings of a scan cut a pipe askew, its curvature looks like a slope along it: the best
+    parabola is tilted against the plane at the centroid. Only the direction that is not curved
+    itself counts: along the other it is a fold, the surface's own shape. ``work`` as
+    ``solve_quadratic`` leaves it; ``scatter`` is the sum of squares about the plane of all
+    ``count`` arrivals. Curvature that noise explains gives no tilt.
     """
     explained = work[3, SOLUTION] ** 2 + work[4, SOLUTION] ** 2 + work[5, SOLUTION] ** 2
     noise_var = max(scatter - explained, 1e-12) / max(count - NUM_QUADRATIC, 1.0)
     share = 1.0 - NOISY_CURVATURE * noise_var / max(explained / 3.0, 1e-12)
-    scale = np.sqrt(max(share, 0.0)) / radius
-    return scale * work[1, SLOPES], scale * work[2, SLOPES]
+    if share <= 0.0:
+        return 0.0, 0.0
+    slopes = work[1, SLOPES], work[2, SLOPES]
+    mean, twist = work[3, SLOPES] + work[5, SLOPES], work[4, SLOPES]
+    half = work[3, SLOPES] - work[5, SLOPES]
+    size = np.sqrt(half * half + twist * twist)
+    large, small = abs(mean) + size, abs(abs(mean) - size)
+    # The axis of the smaller curvature, by half the angle of the deviator.
+    angle = 0.5 * np.arctan2(twist, half) + (0.5 * np.pi if mean >= 0.0 else 0.0)
+    axis = (np.cos(angle), np.sin(angle))
+    slope = (slopes[0] * axis[0] + slopes[1] * axis[1]) * (1.0 - small / max(large, 1e-12))
+    slope *= np.sqrt(share) / radius
+    return slope * axis[0], slope * axis[1]
 
 
 @njit(borrows=True)

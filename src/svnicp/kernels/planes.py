@@ -18,7 +18,7 @@ from svnicp.kernels.bending import (
     COLUMNS,
     NUM_TERMS,
     bending,
-    faked_slopes,
+    curved_tilt,
     left_by_bend,
     solve_quadratic,
 )
@@ -230,7 +230,7 @@ def _write(plane, size, used, mean, radius, limits, scratch):
         return
     plane[STATE] = PLANAR
     # As far as normals do not follow the parabola, it may be right after all.
-    slope_width, slope_length = faked_slopes(work, radius, values[0], count)
+    slope_width, slope_length = curved_tilt(work, radius, values[0], count)
     tilt_width, tilt_length = (1.0 - share) * slope_width, (1.0 - share) * slope_length
     field = NORMAL_COV
     for i in range(3):
