@@ -5,7 +5,7 @@ Everything here is written from the definitions, with loops and whole matrices i
 memory, and must never import from ``svnicp.kernels``.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,19 @@ def filled_cells(points: Points, config: MapConfig) -> Cells:
     return Cells(centres + offsets, [np.array(cell) for cell in members.values()])
 
 
+class Bend(NamedTuple):
+    """A parabola over a plane, in the axes of width and length."""
+
+    share: float
+    """How much of it normals follow."""
+    terms: Floats
+    """(5,) coefficients of w, v, w², w v, v²."""
+    curve_cov: Floats
+    """(3, 3) covariance of the last three by noise."""
+    squares: Floats
+    """(2,) mean squares of w and v over all arrivals."""
+
+
 class Plane(NamedTuple):
     """A plane fit; vectors are about the map's frame."""
 
@@ -64,10 +77,8 @@ class Plane(NamedTuple):
     residual_var: float
     axes: Floats
     """(3, 2) of width and length."""
-    parabola: Floats
-    """(6,) of 1, w, v, w², w v, v² over the plane; zeros where there is none."""
-    curve_var: float
-    """Variance of the slope that its curvature leads to, by the square of the distance."""
+    bend: "Bend"
+    """The parabola over it."""
 
 
 def plane_fit(cells: Cells, center: Floats, config: MapConfig) -> Plane | None:
@@ -104,7 +115,7 @@ def patch_fit(cells: Cells, center: Floats, config: MapConfig, radius: float) ->
     second = [cell for cell, keep in zip(patch, kept, strict=True) if keep]
     if sum(map(len, second)) < 10 or len(second) < config.min_cells:
         return None
-    return judged(second, config, radius, doubtful=bool(borders.min() < 1e-5))
+    return judged(second, config, doubtful=bool(borders.min() < 1e-5))
 
 
 def principal(patch: list[Points]) -> tuple[Floats, Floats, Floats]:
@@ -115,24 +126,24 @@ def principal(patch: list[Points]) -> tuple[Floats, Floats, Floats]:
     return centroid, values, vectors
 
 
-def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: bool) -> Plane:
+def judged(patch: list[Points], config: MapConfig, *, doubtful: bool) -> Plane:
     """Return the plane of a patch with the covariance of its normal, and whether it is one."""
     centroid, values, vectors = principal(patch)
     counts = np.array([len(cell) for cell in patch])
     count = counts.sum()
-    residual_var = values[0] / (count - 5)
     height, width, length = ((np.array([c.mean(axis=0) for c in patch]) - centroid) @ vectors).T
-    along_width, along_length = bending(height, width / radius, length / radius, counts)
+    bend, along_width, along_length, explained = parabola(height, width, length, counts, values)
+    about_plane, residual_var = values[0] / (count - 5), (values[0] - explained) / (count - 5)
     tilt = curved_tilt(height, width, length, counts, values[0])
-    slope = vectors[:, 1:] @ tilt
+    slope = vectors[:, 1:] @ ((1.0 - bend.share) * tilt)
     variances = values / count
     curve = np.polynomial.Polynomial.fit(length, width, 2)
     off_curve = np.sum((width - curve(length)) ** 2) / max(len(patch) - 3, 1)
     criteria = np.array([
-        config.max_residual_std_m**2 / residual_var,
+        config.max_residual_std_m**2 / about_plane,
         variances[1] / config.min_width_m**2,
         variances[1] / (config.min_aspect * variances[2]),
-        variances[1] / (4.0 * residual_var),
+        variances[1] / (4.0 * about_plane),
         config.max_normal_std_rad**2 * values[1] / along_width,
         off_curve / config.min_width_m**2,
         own_share_of_width_squared(width, length, counts) / 0.25,
@@ -149,40 +160,48 @@ def judged(patch: list[Points], config: MapConfig, radius: float, *, doubtful: b
         height_var=max(along_width, along_length, residual_var) / count,
         residual_var=residual_var,
         axes=vectors[:, 1:],
-        **parabola(height, width, length, counts, values[0]),
+        bend=bend,
     )
 
 
 def parabola(
-    height: Floats, w: Floats, v: Floats, counts: Floats, scatter: float
-) -> dict[str, Any]:
-    """Best parabola (6,), less what noise and half of the cubic terms explain, and its doubt."""
+    height: Floats, w: Floats, v: Floats, counts: Floats, values: Floats
+) -> tuple[Bend, float, float, float]:
+    """Best parabola, what bending explains beyond its share along w and along v, and within it.
+
+    The share is less what noise and half of the cubic terms explain.
+    """
     cubic = np.stack([w**3, w**2 * v, w * v**2, v**3], 1)
     terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2], 1)
     roots = np.sqrt(counts)[:, None]
     basis, _ = np.linalg.qr(np.hstack([terms, cubic]) * roots)
     squares = (basis.T @ (roots[:, 0] * height)) ** 2
     freedom = max(counts.sum() - 6, 1)
-    noise_var = (scatter - squares[3:6].sum()) / freedom
+    noise_var = (values[0] - squares[3:6].sum()) / freedom
     against = 6.0 * (1.0 + 25.0 / freedom) * noise_var + 0.5 * squares[6:].mean()
-    share = 1.0 - against / squares[3:6].mean()
+    share = max(0.0, 1.0 - against / squares[3:6].mean())
     rest = terms[:, :5] * roots
     left = roots[:, 0] * v**2 - rest @ np.linalg.lstsq(rest, roots[:, 0] * v**2, rcond=None)[0]
     told = min(own_share_of_width_squared(w, v, counts), np.sum(left**2) / np.sum(counts * v**4))
-    if share <= 0.0 or told < 0.25:
-        return {"parabola": np.zeros(6), "curve_var": 0.0}
+    if told < 0.25:
+        share = 0.0
     best = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0]
-    spread = np.diag(np.linalg.inv((terms * roots).T @ (terms * roots)))
-    widest = max(4.0 * spread[3], spread[4], 4.0 * spread[5])
-    return {"parabola": share * best, "curve_var": 4.0 * noise_var * widest}
+    covariance = noise_var * np.linalg.inv((terms * roots).T @ (terms * roots))[3:, 3:]
+    bend = Bend(share, best[1:], covariance, values[1:] / counts.sum())
+    if share**2 * turning(bend) > 0.3**2:
+        bend, share = Bend(0.0, np.zeros(5), np.zeros((3, 3)), np.zeros(2)), 0.0
+    kept = (1.0 - share) ** 2
+    weights = np.array([kept, 1.0, 1.0])
+    along_w = float(weights @ squares[[3, 6, 8]] / weights.sum())
+    along_v = float(weights @ squares[[5, 9, 7]] / weights.sum())
+    return bend, along_w, along_v, float((1.0 - kept) * squares[3:6].sum())
 
 
-def bending(height: Floats, w: Floats, v: Floats, counts: Floats) -> tuple[float, float]:
-    """Mean squares that bending along width w and along length v explains, term after term."""
-    terms = np.stack([np.ones_like(w), w, v, w**2, w * v, v**2, w**3, w**2 * v, w * v**2, v**3], 1)
-    basis, _ = np.linalg.qr(terms * np.sqrt(counts)[:, None])
-    squares = (basis.T @ (np.sqrt(counts) * height)) ** 2
-    return float(squares[[3, 6, 8]].mean()), float(squares[[5, 9, 7]].mean())
+def turning(bend: Bend) -> float:
+    """Mean square of the change of a parabola's slope within its patch."""
+    a, b, c = bend.terms[2:]
+    hessian = np.array([[2.0 * a, b], [b, 2.0 * c]])
+    return float(np.sum(hessian**2 * bend.squares))
 
 
 def own_share_of_width_squared(w: Floats, v: Floats, counts: Floats) -> float:
@@ -360,24 +379,33 @@ def candidate_row(
     lever = beam + T[:3, 3] - plane.centroid
     leverage = lever @ plane.normal_cov @ lever
     surface = max(range_var * incidence**2, plane.residual_var)
-    variance = surface + plane.height_var + leverage + floor_var
-    normal, offset, _ = tangent_plane(plane, lever)
+    normal, offset, bend_var, _ = tangent_plane(plane, lever, surface)
+    variance = surface + plane.height_var + leverage + bend_var + floor_var
     return np.concatenate([position, normal, [offset, 1.0 / variance]])
 
 
-def tangent_plane(plane: Plane, lever: Floats) -> tuple[Floats, float, float]:
-    """Normal (3,), offset and slope variance of a parabola ``lever`` off its centroid.
+def tangent_plane(
+    plane: Plane, lever: Floats, beam_var: float
+) -> tuple[Floats, float, float, Floats]:
+    """Tangent plane of a parabola ``lever`` off its centroid, and how uncertain it is.
 
-    Of the plane itself where the parabola is too steep.
+    Normal (3,), offset, variance of the height, and covariance (3, 3) of the normal, by curvature.
     """
-    (w, v), (p0, p1, p2, p3, p4, p5) = plane.axes.T @ lever, plane.parabola
-    slope = plane.axes @ np.array([p1 + 2.0 * p3 * w + p4 * v, p2 + p4 * w + 2.0 * p5 * v])
-    if np.linalg.norm(slope) > 0.3:
-        return plane.normal, float(plane.normal @ plane.centroid), 0.0
-    height = p0 + p1 * w + p2 * v + p3 * w**2 + p4 * w * v + p5 * v**2
+    bend, ends = plane.bend, 2.0 * np.sqrt(plane.bend.squares)
+    w, v = np.clip(plane.axes.T @ lever, -ends, ends)
+    by_height = np.array([w**2 - bend.squares[0], w * v, v**2 - bend.squares[1]])
+    by_slope = np.array([[2.0 * w, v, 0.0], [0.0, w, 2.0 * v]])
+    height_var = by_height @ bend.curve_cov @ by_height
+    used = max(bend.share, 0.1 * beam_var / (0.1 * beam_var + height_var))
+    height = used * (bend.terms[:2] @ [w, v] + bend.terms[2:] @ by_height)
+    slope = plane.axes @ (bend.terms[:2] + by_slope @ bend.terms[2:]) * bend.share
+    slopes_cov = 16.0 * bend.share**2 * by_slope @ bend.curve_cov @ by_slope.T
     normal = (plane.normal - slope) / np.linalg.norm(plane.normal - slope)
     place = plane.centroid + plane.axes @ np.array([w, v]) + height * plane.normal
-    return normal, float(normal @ place), float(plane.curve_var * (w**2 + v**2))
+    return (
+        normal, float(normal @ place), float(used**2 * height_var),
+        plane.axes @ slopes_cov @ plane.axes.T,
+    )  # fmt: skip
 
 
 def facing_sums(

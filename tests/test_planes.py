@@ -14,6 +14,7 @@ from reference import filled_cells, plane_fit
 from svnicp.arrays import Floats, Points
 from svnicp.config import MapConfig
 from svnicp.kernels import planes
+from svnicp.kernels.candidates import DROP, pack_planes
 from svnicp.lie import so3_exp
 from svnicp.local_map import VoxelMap
 
@@ -337,7 +338,14 @@ def test_a_pipe_that_is_cut_askew_does_not_slope(widening: float):
     """The slope that curvature fakes along a pipe stays within the normal's covariance."""
     squares = []
     for seed in range(20):
-        got = fitted(pipe_patch(np.random.default_rng(seed), widening), PLACE)
-        assert got.planar
-        squares.append(got.normal[0] ** 2 / got.normal_cov[0, 0])
+        local_map = VoxelMap(DEFAULT)
+        local_map.insert(pipe_patch(np.random.default_rng(seed), widening))
+        indices = local_map.nearest(PLACE[None], 1, 10.0).indices
+        local_map.fit_planes(indices)
+        rows, normal_cov = pack_planes(
+            local_map.arrays, DEFAULT.voxel_size_m, indices, np.zeros(3), np.eye(4),
+            PLACE[None].astype(np.float32), np.full(3, 1e-6), 0, DROP,
+        )  # fmt: skip
+        assert rows[0, 0, 7] > 0.0
+        squares.append(rows[0, 0, 3] ** 2 / normal_cov[0, 0, 0])
     assert np.mean(squares) < 2.0

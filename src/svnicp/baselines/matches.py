@@ -14,12 +14,13 @@ import numpy as np
 from svnicp.arrays import Floats, Integers, Points
 from svnicp.baselines.scan_in_map import ScanInMap
 from svnicp.kernels.candidates import match_all
-from svnicp.kernels.planes import HEIGHT_VAR
+from svnicp.kernels.planes import CENTROID, HEIGHT_VAR, NORMAL
 from svnicp.lie import hat, transform_points
 from svnicp.registration.candidates import (
     choose_points,
-    find_candidates,
+    find_indices,
     localise,
+    pack,
     spread_source,
 )
 from svnicp.registration.robust import WEIGHT_KINDS, residual_scale, robust_weights
@@ -71,7 +72,8 @@ def find_matches(scan: ScanInMap, metric: Metric) -> Matches | None:
     config = dataclasses.replace(scan.config, match=match)
     T, reach = scan.T_target_source, match.max_distance_m
     source = scan.source[spread_source(scan.source, config.source)]
-    nearest = find_candidates(scan.local_map, source, T, config, reach, count=1)
+    indices = find_indices(scan.local_map, source, T, config, reach, count=1)
+    nearest = pack(scan.local_map, source, indices, T, config)
     kept = choose_points(nearest, T, config)
     T_local = localise(T, nearest.origin)
     chosen, normalised = match_all(T_local, nearest.points, nearest.rows, reach**2)
@@ -83,26 +85,28 @@ def find_matches(scan: ScanInMap, metric: Metric) -> Matches | None:
     weights = robust_weights(
         normalised[kept] / scale, WEIGHT_KINDS[config.noise.weight], config.noise.weight_width
     )
-    return _in_body_axes(scan, source[kept], rows, weights, metric)
+    fits = scan.local_map.arrays.planes[scan.local_map.records(indices[kept, 0])]
+    # Neighbours on one plane have its record; where it bends each point has its own tangent plane.
+    apart = rows[:, :3] if metric == "point" else fits[:, NORMAL:CENTROID]
+    labels = np.unique(apart, axis=0, return_inverse=True)[1].ravel()
+    return _in_body_axes(scan, source[kept], rows, weights, labels, metric)
 
 
 def _in_body_axes(
-    scan: ScanInMap, points: Points, rows: Floats, weights: Floats, metric: Metric
-) -> Matches:
+    scan: ScanInMap, points: Points, rows: Floats, weights: Floats, labels: Integers,
+    metric: Metric,
+) -> Matches:  # fmt: skip
     """Matches of candidate rows (N, 8) relative to the estimate's position."""
     R = scan.T_target_source[:3, :3]
     anchors, normals, offsets = rows[:, :3] @ R, rows[:, 3:6] @ R, rows[:, 6]
-    labels = np.unique(
-        rows[:, :3] if metric == "point" else rows[:, 3:7], axis=0, return_inverse=True
-    )
     if metric == "point":
         variance = np.full(len(points), scan.config.noise.range_noise_m**2)
-        return Matches(points, anchors, normals, weights, labels[1].ravel(), variance)
+        return Matches(points, anchors, normals, weights, labels, variance)
     # The plane's own point nearest to the map point, which a fit does not go through exactly.
     feet = anchors - (np.sum(anchors * normals, axis=1) - offsets)[:, None] * normals
     facing = np.where(np.sum(points * normals, axis=1) > 0.0, -1.0, 1.0)
     return Matches(
-        points, feet, facing[:, None] * normals, weights, labels[1].ravel(),
+        points, feet, facing[:, None] * normals, weights, labels,
         _height_variance(scan, points),
     )  # fmt: skip
 

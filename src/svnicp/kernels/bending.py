@@ -25,23 +25,16 @@ NOISY_CURVATURE = 2.5
 
 @njit()
 def bending(series, size, radius, work):
-    """Mean squares, per arrival, of what bending along width and along length explains of heights.
+    """Fit the polynomial to a patch; shares of w² and v² that are their own.
 
-    The third and fourth numbers are the shares of w² and v² that are their own: little where cells
-    lie along two lines, as two rings of a scan do, which are a plane whatever surface they are on.
-
-    ``series`` as in ``patches``, with ``size`` cells and zeros; ``work`` (11, COLUMNS) is scratch
-    memory. Terms beyond the plane explain one noise variance each when there is nothing but noise,
-    and much more on an edge or a curved surface. A fold bends across itself and not along: terms
-    that change the slope along the width (w², w³, w v²) and along the length (v², v³, w² v) are
-    kept apart. Smooth terms, because noise across the surface decides which of two cells behind
-    each other an arrival falls into: their difference is no lack of fit.
+    They are little where cells lie along two lines, as two rings of a scan do, which are a plane
+    whatever surface they are on. ``series`` as in ``patches``, with ``size`` cells and zeros;
+    ``work`` (11, COLUMNS) gets the reduced equations. Smooth terms, because noise across the
+    surface decides which of two cells behind each other an arrival falls into: their difference is
+    no lack of fit.
     """
     _power_sums(series, size, 1.0 / radius, work)
-    width_told, length_told = _reduce(work)
-    along_width = (work[3, SOLUTION] ** 2 + work[6, SOLUTION] ** 2 + work[8, SOLUTION] ** 2) / 3.0
-    along_length = (work[5, SOLUTION] ** 2 + work[9, SOLUTION] ** 2 + work[7, SOLUTION] ** 2) / 3.0
-    return along_width, along_length, width_told, length_told
+    return _reduce(work)
 
 
 @njit()
@@ -106,6 +99,26 @@ def curved_tilt(work, radius, scatter, count):
     slope = (slopes[0] * axis[0] + slopes[1] * axis[1]) * (1.0 - small / max(large, 1e-12))
     slope *= np.sqrt(share) / radius
     return slope * axis[0], slope * axis[1]
+
+
+@njit()
+def left_by_bend(work, share, scatter, count):
+    """What a share of the parabola leaves: mean squares per arrival, and variance of residuals.
+
+    The mean squares are those that bending along width and along length explains of the heights
+    beyond it. Terms that do not bend a plane explain one noise variance each when there is nothing
+    but noise, and much more on an edge. A fold bends across itself and not along: terms that change
+    the slope along the width (w², w³, w v²) and along the length (v², v³, w² v) are kept apart.
+    ``work`` as ``bending`` leaves it; ``scatter`` is the sum of squares about the plane of all
+    ``count`` arrivals.
+    """
+    left = (1.0 - share) ** 2
+    terms = 2.0 + left
+    along_width = left * work[3, SOLUTION] ** 2 + work[6, SOLUTION] ** 2 + work[8, SOLUTION] ** 2
+    along_length = left * work[5, SOLUTION] ** 2 + work[9, SOLUTION] ** 2 + work[7, SOLUTION] ** 2
+    squared = work[3, SOLUTION] ** 2 + work[4, SOLUTION] ** 2 + work[5, SOLUTION] ** 2
+    residual_var = max(scatter - (1.0 - left) * squared, 0.0) / (count - 5.0)
+    return along_width / terms, along_length / terms, residual_var
 
 
 @njit()

@@ -118,26 +118,26 @@ def _pack_point(
             continue
         if plane[STATE] == PLANAR:
             centre = (cx + plane[CENTROID], cy + plane[CENTROID + 1], cz + plane[CENTROID + 2])
-            slope_var = _plane_row(plane, centre, beam, place, noise, row)
-            _normal_cov(plane, row, noise[2] + slope_var, normal_cov[m])
+            _plane_row(plane, centre, beam, place, noise, row, normal_cov[m])
+            _add_normal_cov(plane, row, noise[2], normal_cov[m])
         elif non_planar == POINT:
             row[7] = _point_precision(voxels.moments[record], noise, voxel_size)
 
 
 @njit()
-def _normal_cov(plane, row, tilt_var, out):
-    """Covariance (6,) of a normal: that of its fit, and a tilt any way."""
+def _add_normal_cov(plane, row, tilt_var, out):
+    """Add the covariance (6,) of a normal: that of its fit, and a tilt any way across it."""
     field = 0
     for i in range(3):
         for j in range(i, 3):
             across = (1.0 if i == j else 0.0) - row[3 + i] * row[3 + j]
-            out[field] = plane[NORMAL_COV + field] + tilt_var * across
+            out[field] += plane[NORMAL_COV + field] + tilt_var * across
             field += 1
 
 
 @njit()
-def _plane_row(plane, centre, beam, place, noise, row):
-    """Normal, offset and precision of a match with a plane; variance of its slope by bending."""
+def _plane_row(plane, centre, beam, place, noise, row, normal_cov):
+    """Normal, offset and precision of a match with a plane; adds bending to its covariance."""
     nx, ny, nz = plane[NORMAL], plane[NORMAL + 1], plane[NORMAL + 2]
     row[3], row[4], row[5] = nx, ny, nz
     row[6] = nx * centre[0] + ny * centre[1] + nz * centre[2]
@@ -151,8 +151,8 @@ def _plane_row(plane, centre, beam, place, noise, row):
     # The fit's residuals hold the map's own noise and the surface's roughness; what exceeds this
     # beam's noise is roughness that it will meet as well.
     surface = max(noise[0] * incidence * incidence, plane[RESIDUAL_VAR])
-    row[7] = 1.0 / (surface + plane[HEIGHT_VAR] + leverage + noise[1])
-    return bend_row(plane, centre, (dx, dy, dz), row)
+    bend_var = bend_row(plane, centre, (dx, dy, dz), surface, row, normal_cov)
+    row[7] = 1.0 / (surface + plane[HEIGHT_VAR] + leverage + bend_var + noise[1])
 
 
 @njit()

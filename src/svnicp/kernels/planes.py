@@ -4,9 +4,9 @@
 A patch merges the moments of the cells within a radius. An edge, a curved or a rough surface, or
 noise that neighbours share tilts a normal far more than independent noise of every arrival would;
 the same then bends the surface. The normal's covariance therefore rests on the lack of fit: how
-much of the heights a bent surface explains beyond the plane. For a plane under white noise that is
-the noise variance itself. A curved surface that is sampled askew tilts the plane by a known angle,
-which is added.
+much of the heights a bent surface explains beyond what is used of it. For a plane under white noise
+that is the noise variance itself. A curved surface that is sampled askew tilts the plane by a known
+angle, which is added.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from svnicp.kernels.bending import COLUMNS, NUM_TERMS, bending, curved_tilt, solve_quadratic
+from svnicp.kernels.bending import (
+    COLUMNS,
+    NUM_TERMS,
+    bending,
+    curved_tilt,
+    left_by_bend,
+    solve_quadratic,
+)
 from svnicp.kernels.bent_surface import write_bend
 from svnicp.kernels.eigen3 import eigh3
 from svnicp.kernels.njit import njit
@@ -205,18 +212,21 @@ def _write(plane, size, used, mean, radius, limits, scratch):
         or not _fills_area(scratch.series, size, used, limits[1] ** 2)
     ):
         return
-    along_width, along_length, told, length_told = bending(
-        scratch.series, size, radius, scratch.work
-    )
+    work = scratch.work
+    told, length_told = bending(scratch.series, size, radius, work)
     if told < TOLD:
         return
+    solve_quadratic(work)
+    share = write_bend(plane, work, vectors, radius, values, count, min(told, length_told))
+    along_width, along_length, residual_var = left_by_bend(work, share, values[0], count)
+    plane[RESIDUAL_VAR] = residual_var
     plane[HEIGHT_VAR] = max(along_width, along_length, residual_var) / count
     if along_width >= limits[6] ** 2 * values[1]:
         return
     plane[STATE] = PLANAR
-    solve_quadratic(scratch.work)
-    write_bend(plane, scratch.work, vectors, radius, values[0], count, min(told, length_told))
-    tilt_width, tilt_length = curved_tilt(scratch.work, radius, values[0], count)
+    # As far as normals do not follow the parabola, it may be right after all.
+    slope_width, slope_length = curved_tilt(work, radius, values[0], count)
+    tilt_width, tilt_length = (1.0 - share) * slope_width, (1.0 - share) * slope_length
     field = NORMAL_COV
     for i in range(3):
         tilt = tilt_width * vectors[i, 1] + tilt_length * vectors[i, 2]

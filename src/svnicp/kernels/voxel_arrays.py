@@ -43,7 +43,7 @@ class VoxelArrays(NamedTuple):
     moments: npt.NDArray[np.float32]
     """(R, 10) of the arrivals: count, sum (3), sum of squares (xx xy xz yy yz zz)."""
     planes: npt.NDArray[np.float32]
-    """(R, 28) cached plane fit, see ``kernels.planes``."""
+    """(R, 34) cached plane fit, see ``kernels.planes``."""
     links: npt.NDArray[np.int32]
     """(R / STRETCH,) for a stretch that is not in use: the next one of its length, or EMPTY."""
     spare: npt.NDArray[np.int32]
