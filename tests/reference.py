@@ -185,7 +185,7 @@ def parabola(
     told = min(own_share_of_width_squared(w, v, counts), np.sum(left**2) / np.sum(counts * v**4))
     if told < 0.25:
         share = 0.0
-    best = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0]
+    best = np.linalg.lstsq(terms * roots, roots[:, 0] * height, rcond=None)[0].astype(np.float64)
     covariance = noise_var * np.linalg.inv((terms * roots).T @ (terms * roots))[3:, 3:]
     bend = Bend(share, best[1:], covariance, values[1:] / counts.sum())
     if share**2 * turning(bend) > 0.3**2:
@@ -379,7 +379,7 @@ def candidate_row(
     lever = beam + T[:3, 3] - plane.centroid
     leverage = lever @ plane.normal_cov @ lever
     surface = max(range_var * incidence**2, plane.residual_var)
-    normal, offset, bend_var, _ = tangent_plane(plane, lever, surface)
+    normal, offset, bend_var, _ = tangent_plane(plane, lever, float(surface))
     variance = surface + plane.height_var + leverage + bend_var + floor_var
     return np.concatenate([position, normal, [offset, 1.0 / variance]])
 
