@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -43,6 +43,7 @@ def test_eigenvalues_agree_with_lapack(spectrum: Floats, R: Floats, scale: float
     assert_allclose(values, expected, rtol=0.0, atol=1e-13 * np.abs(expected).max())
 
 
+@example(np.array([6.8e-51, 6.8e-51, 0.0]), so3_exp(np.array([0.0, 3.0, 0.0])), 1e-30)
 @given(spectra, rotations, scales)
 def test_eigenvectors_are_orthonormal_and_rebuild_the_matrix(
     spectrum: Floats, R: Floats, scale: float

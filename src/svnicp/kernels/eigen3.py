@@ -16,6 +16,8 @@ CLOSE = 1e-15
 """A Newton step shorter than this share of the trace ends the search for the least value."""
 APART = 0.03
 """The least value must be so far from the others, over the trace (as a geometric mean)."""
+VANISHING = 1e-280
+"""Smaller fourth powers of a matrix have lost digits, and cross products with them."""
 
 
 @njit(borrows=True)
@@ -39,7 +41,7 @@ def eigh3(xx, xy, xz, yy, yz, zz, values, vectors):
         if not abs(step) > CLOSE * trace:
             break
     nx, ny, nz, square = _kernel(xx - least, xy, xz, yy - least, yz, zz - least)
-    if not (abs(step) <= CLOSE * trace and square > (APART * trace) ** 4):
+    if not (abs(step) <= CLOSE * trace and square > max((APART * trace) ** 4, VANISHING)):
         _jacobi(xx, xy, xz, yy, yz, zz, values, vectors)
         return
     scale = 1.0 / np.sqrt(square)
