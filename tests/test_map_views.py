@@ -46,7 +46,7 @@ def test_an_imu_decides_what_normals_are_trusted_with():
     assert config.match.settled_scans < without.match.settled_scans < with_imu.match.settled_scans
 
 
-def test_after_a_start_in_motion_every_hint_counts():
+def test_after_a_start_at_speed_every_hint_counts():
     """Nothing is shrunk and nothing has to settle, in a map of any age."""
     begun = trusting(Config.preset("default"))
     assert begun.noise.facing == begun.noise.shared_tilt_rad == begun.match.settled_scans == 0

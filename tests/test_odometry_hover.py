@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import svnicp
 from svnicp.evaluation.consistency import pose_errors
 from svnicp.lie import se3_exp
-from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_velocity
+from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_velocity, place_is_seen
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.recording.kitti_folder import poses_at
 
@@ -54,6 +54,26 @@ def test_what_is_hardly_seen_is_drawn_to_rest():
     assert 0.05 < seen[0][0] <= 0.2
     assert abs(seen[0][2]) < 0.1
     assert np.sqrt(seen[1][2, 2]) == pytest.approx(UNSEEN_SPEED_M_S, rel=0.05)
+
+
+def test_a_place_is_seen_when_no_direction_is_left_open():
+    """A centimetre is the limit, along the direction that is known least."""
+    assert place_is_seen(found(0.1, 0.0, 0.0))
+    turned = se3_exp(np.r_[0.0, 0.0, 0.0, 0.3, 0.2, 0.5])[:3, :3]
+    for worst_m, expected in ((0.009, True), (0.011, False)):
+        covariance = KNOWN.copy()
+        covariance[:3, :3] = turned @ np.diag([1e-6, 1e-6, worst_m**2]) @ turned.T
+        assert place_is_seen(found(0.0, 0.0, 0.0, covariance=covariance)) == expected
+
+
+def test_rings_on_far_banks_do_not_teach_gravity():
+    """While a boat bobs, rings say that it does not: doubted, they leave its height to the IMU."""
+    dataset = svnicp.simulate("waterway_short", seed=102, duration_s=8.0)
+    estimates = list(svnicp.run(dataset))
+    truth = dataset.truth_at(np.array([one.stamp_ns for one in estimates]))
+    errors = pose_errors(np.array([one.T_world_body for one in estimates]), truth.T_world_body)
+    assert np.all(errors[-1] ** 2 < 16.0 * estimates[-1].covariance.diagonal())
+    assert abs(estimates[-1].velocity_world[2] - truth.velocity_world[-1, 2]) < 0.05
 
 
 def test_a_boat_that_bobs_stays_where_it_is():

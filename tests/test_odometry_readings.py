@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from odometry_cases import DEFAULT, drive, errors, feed, measured
+from svnicp.arrays import Floats
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.estimate import Estimate
+from svnicp.inertial import ImuBuffer
 from svnicp.odometry import Odometry
 from svnicp.odometry.inertial_motion import InertialMotion
-from svnicp.odometry.readings import between_readings, longest_s
+from svnicp.odometry.readings import between_readings, longest_s, lost_at_ends
 
 NOISE = ImuNoise.model("generic")
 
@@ -93,13 +95,44 @@ def test_a_gap_is_longer_than_the_imus_period():
     assert longest_s(motion_of(fast).imu, config) == config.max_gap_s
 
 
+def buffered(step_ns: int, rates: Floats, forces: Floats) -> ImuBuffer:
+    """Readings (n, 3) in even steps."""
+    imu = ImuBuffer()
+    for number, (rate, force) in enumerate(zip(rates, forces, strict=True)):
+        imu.add(number * step_ns, rate, force)
+    return imu
+
+
 def test_what_a_slow_imu_misses_is_how_rough_its_readings_are(rng: np.random.Generator):
-    """White noise has its density, a straight line none; of a fast IMU nothing is missed."""
-    for step_ns, rough in ((100_000_000, 1.0), (5_000_000, 0.0)):
-        motion, config = InertialMotion(DEFAULT.inertial, DEFAULT.motion, NOISE), DEFAULT.inertial
-        for number in range(4000):
-            rates, forces = rng.normal(0.0, 0.1, 3), np.full(3, 0.2 * number)
-            motion.imu.add(number * step_ns, rates, forces)
-        missed = between_readings(motion.imu, 0, 4000 * step_ns, config)
-        assert missed[0] == pytest.approx(rough * 0.1**2 * step_ns * 1e-9, rel=0.2)
-        assert missed[1] == pytest.approx(0.0, abs=1e-12)
+    """White noise has its density, a straight line none."""
+    rates, forces = rng.normal(0.0, 0.1, (4000, 3)), np.arange(4000.0)[:, None] * np.full(3, 0.2)
+    missed = between_readings(buffered(100_000_000, rates, forces), 0, 400_000_000_000)
+    assert missed[0] == pytest.approx(0.1**2 * 0.1, rel=0.2)
+    assert missed[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_is_lost_at_the_ends_of_a_step_is_what_an_exact_integral_finds():
+    """Of a body that shakes, means over 5 ms are integrated up to the middle of one of them."""
+    period_s, turns_per_s, size = 0.005, 15.0, 0.3
+    ends = np.arange(2001) * period_s
+    angles = size * np.sin(2.0 * np.pi * turns_per_s * ends)
+    rates = np.repeat(np.diff(angles)[:, None] / period_s, 3, axis=1)
+    middles = 0.5 * (ends[:-1] + ends[1:])
+    up_to_middles = np.cumsum(rates[:, 0]) * period_s - 0.5 * rates[:, 0] * period_s
+    wrong = up_to_middles - size * np.sin(2.0 * np.pi * turns_per_s * middles)
+    imu = buffered(5_000_000, rates, np.zeros_like(rates))
+    quiet = ImuNoise(1e-6, 1e-6)
+    lost = lost_at_ends(imu, 0, imu.last_ns, quiet)
+    assert np.sqrt(lost[0] / 2.0) == pytest.approx(np.std(wrong), rel=0.1)
+    assert lost[1] == 0.0
+
+
+def test_white_noise_loses_nothing_at_ends(rng: np.random.Generator):
+    """What an IMU's own noise changes from reading to reading is in its density already."""
+    noise, period_s = ImuNoise(1e-3, 1e-2), 0.005
+    rates = rng.normal(0.0, noise.gyroscope / np.sqrt(period_s), (4000, 3))
+    forces = rng.normal(0.0, noise.accelerometer / np.sqrt(period_s), (4000, 3))
+    imu = buffered(5_000_000, rates, forces)
+    lost = lost_at_ends(imu, 0, imu.last_ns, noise)
+    alone = np.array([noise.gyroscope, noise.accelerometer]) ** 2 * period_s
+    assert np.all(lost < 0.01 * alone)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from odometry_cases import DEFAULT, drive, errors, feed, measured, steady
 from svnicp.arrays import Floats
-from svnicp.config import DriftConfig, OdometryConfig
+from svnicp.config import DriftConfig, InertialConfig, OdometryConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.errors import InputError
@@ -232,7 +232,9 @@ def test_other_noises_follow_too(noise: Literal["fixed", "smoothed"]):
 def test_an_imu_can_navigate_alone():
     """With noise none scans tell the start; from then on the pose is predicted, and said to be."""
     config = dataclasses.replace(
-        DEFAULT, odometry=OdometryConfig(noise="none", trusting_start_s=1.0)
+        DEFAULT,
+        odometry=OdometryConfig(noise="none"),
+        inertial=InertialConfig(first_map_s=1.0),
     )
     got = feed(Odometry(config, XSENS), measured(drive()))
     seconds = np.array([one.stamp_ns - got[0].stamp_ns for one in got]) * 1e-9

@@ -57,8 +57,8 @@ class MotionConfig:
 class InertialConfig:
     """The error-state Kalman filter and how it starts."""
 
-    noise_factor: float = 2.0
-    """The IMU's noise densities are multiplied by this: vibration and scale errors add to them."""
+    noise_factor: float = 1.0
+    """The IMU's noise densities are multiplied by this, where they are better than the truth."""
     gravity_m_s2: float = 9.81
     """Length of gravity [m/s^2]."""
     estimate_gravity: bool = True
@@ -73,6 +73,15 @@ class InertialConfig:
     hovering_s: float = 5.0
     """After a start in motion that scans do not show to lead anywhere, the body is taken to swing
     to and fro for so long, unless it is seen to set off: that tells gravity. 0: it is not [s]."""
+    first_map_s: float = 4.0
+    """After a start in motion the map is made for so long while gravity and velocity are hardly
+    known. Where the first two scans show every direction, or speed, all that scans hint at counts
+    then: neither ``odometry.facing_with_imu`` nor ``odometry.settled_scans_with_imu`` hold yet.
+    Where they do not, scans are doubted [s]."""
+    start_doubt_m: float = 0.05
+    """How far doubted scans are taken to be off, in every direction [m]."""
+    start_doubt_rad: float = 0.005
+    """How much they are taken to be turned, about every axis [rad]."""
     rest_rate_rad_s: float = 0.01
     """At rest short means of the angular rate vary less than this, noise apart [rad/s]."""
     rest_force_m_s2: float = 0.1
@@ -94,7 +103,9 @@ class InertialConfig:
         ):  # fmt: skip
             value = getattr(self, name)
             require(value > 0, f"inertial.{name}", "positive", value)
-        require(self.hovering_s >= 0, "inertial.hovering_s", "not negative", self.hovering_s)
+        for name in ("hovering_s", "first_map_s", "start_doubt_m", "start_doubt_rad"):
+            value = getattr(self, name)
+            require(value >= 0, f"inertial.{name}", "not negative", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +132,7 @@ class OdometryConfig:
     noise: Literal["adaptive", "fixed", "smoothed", "none"] = "adaptive"
     """Covariance of a scan's pose in the filter: its posterior's, the paper's constant, or the
     posterior's averaged over the last scans; with ``"none"`` scans tell the start, for
-    ``trusting_start_s``, and the IMU navigates alone from there."""
+    ``inertial.first_map_s``, and the IMU navigates alone from there."""
     fixed_translation_var: float = 1e-4
     """Variance per axis with ``noise="fixed"`` [m^2]."""
     fixed_rotation_var: float = 1e-5
@@ -153,9 +164,6 @@ class OdometryConfig:
     face the way."""
     vouching_with_imu: float = 5.0
     """``noise.vouching`` of such a scan."""
-    trusting_start_s: float = 4.0
-    """After a start in motion, and with an IMU, all that scans hint at counts for so long: neither
-    ``facing_with_imu`` nor ``settled_scans_with_imu`` hold yet [s]."""
     known_m: float = 0.1
     """With an IMU and ``noise="adaptive"``, a scan that knows its place along a direction no better
     than this says nothing about it: such hints are mostly errors of the map, which scan after scan
@@ -198,8 +206,7 @@ class OdometryConfig:
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
             "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
-            "vouching_with_imu", "known_m", "settled_scans_with_imu", "trusting_start_s",
-            "surprising_scans",
+            "vouching_with_imu", "known_m", "settled_scans_with_imu", "surprising_scans",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

@@ -30,6 +30,11 @@ class Hovering:
     def __init__(self) -> None:
         self._told_ns: int | None = None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it has not set off yet."""
+        return self._told_ns is not None
+
     def begin(self, stamp_ns: int, velocity: Floats) -> None:
         """Take a body that is seen at this velocity (3,) to hover, if that is slow [m/s]."""
         slow = float(np.linalg.norm(velocity)) < 2.0 * HOVERING_M_S

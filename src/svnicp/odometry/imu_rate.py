@@ -62,7 +62,8 @@ def _carried_on(odometry: "Odometry") -> Iterator[ImuPose]:
     stamps_ns = begin_ns + np.cumsum(rows[1:, 0] * 1e9).round().astype(np.int64)
     eskf, drift = copy.deepcopy(motion.eskf), odometry.surroundings.drift.covariance
     T_begin_world = se3_inverse(eskf.T_world_body)
-    limit_s, missed = longest_s(motion.imu, odometry.config.inertial), motion.missed(begin_ns)
+    limit_s = longest_s(motion.imu, odometry.config.inertial)
+    missed = motion.missed(begin_ns, motion.imu.last_ns)
     for index, stamp_ns in enumerate(stamps_ns, start=1):
         if rows[index, 0] > limit_s:
             return

@@ -17,11 +17,16 @@ from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.eskf import Correction
 from svnicp.lie import make_transform
 from svnicp.odometry.hovering import Hovering
-from svnicp.odometry.inertial_start import UNSEEN_SPEED_M_S, first_state, first_velocity
+from svnicp.odometry.inertial_start import (
+    UNSEEN_SPEED_M_S,
+    first_state,
+    first_velocity,
+    place_is_seen,
+)
 from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise, track_around
 from svnicp.odometry.last_believed import LastBelieved
-from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
-from svnicp.odometry.readings import Readings, between_readings
+from svnicp.odometry.motion import CERTAIN, Moving, PoseMeasurement, Prediction
+from svnicp.odometry.readings import Readings, between_readings, is_slow, lost_at_ends
 from svnicp.odometry.standing_still import stand_still
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
@@ -41,7 +46,7 @@ class InertialMotion:
         self.imu, self.readings = ImuBuffer(), Readings()
         self.stamp_ns: int | None = None
         self.started_at_rest, self._start_ns = True, 0
-        self._hovering = Hovering()
+        self._hovering, self._hardly_seen = Hovering(), False
         self._unseen_m_s = UNSEEN_SPEED_M_S
         self._velocity_step = 0.0
         self._config, self._motion = config, motion
@@ -118,6 +123,7 @@ class InertialMotion:
             return None
         if not self.started_at_rest and self._unseen_m_s == UNSEEN_SPEED_M_S:
             self._hovering.begin(first.mean_ns, seen[0])
+        self._hardly_seen = self._hovering.goes_on and not (found and place_is_seen(found))
         self.started_at_rest = False
         self.eskf.take_velocity(*seen)
         return track_around(self.eskf, self.imu, first)
@@ -126,6 +132,16 @@ class InertialMotion:
         """Whether the filter began no longer ago than this [s]."""
         assert self.stamp_ns is not None, "ready() comes first"
         return self.stamp_ns < self._start_ns + int(seconds * 1e9)
+
+    @property
+    def map_is_first(self) -> bool:
+        """Whether the map is made right after a start in motion."""
+        return not self.started_at_rest and self.has_just_begun(self._config.first_map_s)
+
+    @property
+    def map_is_doubtful(self) -> bool:
+        """Whether, besides, the body swings to and fro, and two scans do not show where."""
+        return self.map_is_first and self._hardly_seen
 
     def predict(self, scan: Scan) -> Prediction:
         """Carry the filter through all readings up to the mean time of a scan.
@@ -160,14 +176,18 @@ class InertialMotion:
         """Take ``without_readings`` back."""
         self._filter, self._with_readings = self._with_readings, None
 
-    def missed(self, stamp_ns: int) -> Floats:
-        """What the readings before a time do not show, for ``Eskf.predict``."""
-        return between_readings(self.imu, stamp_ns - self._rest_ns, stamp_ns, self._config)
+    def missed(self, begin_ns: int, end_ns: int) -> Floats:
+        """What the readings of a step do not show, for ``Eskf.predict``."""
+        since_ns = end_ns - self._rest_ns
+        if is_slow(self.imu, self._config):
+            return between_readings(self.imu, since_ns, end_ns)
+        seconds = max((end_ns - begin_ns) * 1e-9, self.imu.period_s)
+        return lost_at_ends(self.imu, since_ns, end_ns, self._noise) / seconds
 
     def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on through the readings."""
         self._coasted_s = 0.0
-        missed = self.missed(scan.mean_ns)
+        missed = self.missed(begin_ns, scan.mean_ns)
         track, rows = navigate(self.eskf, self.imu, begin_ns, scan, missed)
         self._last_rate = rows[-1, 1:4].copy()
         self._gyroscope_var = self._noise.gyroscope**2 + float(missed[0])
@@ -192,7 +212,18 @@ class InertialMotion:
     def _prediction(self, scan: Scan, track: PoseTrack) -> Prediction:
         """The present state, at the mean time of a scan."""
         noise = scan_noise(scan, self._gyroscope_var, self._motion, self._coasted_s)
-        return Prediction(self.T_world_body, self.pose_covariance, track, noise)
+        return Prediction(
+            self.T_world_body, self.pose_covariance, track, noise, self._map_doubt()
+        )  # fmt: skip
+
+    def _map_doubt(self) -> Covariance:
+        """(6, 6) of how far the map is off after a start in motion where little is seen.
+
+        It is bent by what was not known then, and shows that again in every scan: taken at their
+        word, they would teach the filter gravity and biases from it.
+        """
+        stds = self._config.start_doubt_m, self._config.start_doubt_rad
+        return np.diag(np.repeat(np.square(stds), 3)) if self.map_is_doubtful else CERTAIN
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose; without readings the rate of turning that deskewed it is a guess."""

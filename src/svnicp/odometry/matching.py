@@ -2,7 +2,7 @@
 """How much of a scan counts when it is matched, by what else is known of the motion.
 
 A LiDAR alone takes every hint of its scans. Where an IMU carries the pose from scan to scan, hints
-can wait for a map that tells more than its own errors do. Right after a start in motion nothing is
+can wait for a map that tells more than its own errors do. Right after a start at speed nothing is
 known yet, and the hints count again.
 """
 
@@ -16,15 +16,17 @@ MOST_TILT_RAD = 0.05
 """No map is tilted by more than this [rad]."""
 MOST_TILT_CARRIED_RAD = 0.2
 """The same where an IMU carries the pose until the map has been seen from elsewhere [rad]."""
+OLD = 1_000_000
+"""A map that was seen from so many places is as good as maps get."""
 
 
 def matching(config: Config, num_views: int, motion: ConstantVelocity | InertialMotion) -> Config:
     """Configuration with which a scan is matched with a map seen from this many places."""
     if not isinstance(motion, InertialMotion):
         return alone(config, num_views)
-    if not motion.started_at_rest and motion.has_just_begun(config.odometry.trusting_start_s):
-        return trusting(config)
-    return carried(config, num_views)
+    if motion.map_is_doubtful:  # the measurement's covariance has that doubt, a tilt included
+        return carried(config, OLD)
+    return trusting(config) if motion.map_is_first else carried(config, num_views)
 
 
 def alone(config: Config, num_views: int) -> Config:
@@ -49,11 +51,10 @@ def carried(config: Config, num_views: int) -> Config:
 
 
 def trusting(config: Config) -> Config:
-    """That right after a start in motion: all that scans hint at counts.
+    """That right after a start at speed: all that scans hint at counts.
 
     Gravity, biases and the velocity are hardly known yet, and a map that was made by such a
-    prediction is smeared for good. False hints mostly say that the body stays where it is, which
-    a body that hovers or bobs about does.
+    prediction is smeared for good.
     """
     noise = replace(config.noise, shared_tilt_rad=0.0, facing=0.0, vouching=0.0)
     return replace(config, noise=noise, match=replace(config.match, settled_scans=0))

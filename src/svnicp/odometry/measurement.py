@@ -66,7 +66,7 @@ class MeasurementNoise:
             )
         alone = self._tempered(alone)
         doubted = alone * youth(self._config, map_age) + self._slant(result.covariance)
-        noise = doubted + prediction.scan_noise
+        noise = doubted + prediction.scan_noise + prediction.map_doubt
         if self._learns:
             self._expected = noise + prediction.covariance
             missing = self._surprises.excess(self._expected, prediction.T_world_body)

@@ -17,6 +17,7 @@ from svnicp.preprocess import PoseTrack
 
 PAIR_FACTOR = 4.0
 """Variance of a pose in the map of a single scan, over what registration says: both are noisy."""
+CERTAIN = np.zeros((6, 6))
 
 
 class Prediction(NamedTuple):
@@ -30,6 +31,8 @@ class Prediction(NamedTuple):
     """Poses during the scan; None when nothing is known of the motion yet."""
     scan_noise: Covariance
     """(6, 6) of what deskewing by this track leaves in the pose that the scan shows."""
+    map_doubt: Covariance = CERTAIN
+    """(6, 6) of how far a map may be off that was made while hardly anything was known."""
 
 
 class PoseMeasurement(NamedTuple):

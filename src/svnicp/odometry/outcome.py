@@ -4,19 +4,15 @@
 import enum
 from typing import NamedTuple
 
-import numpy as np
-
 from svnicp.arrays import Covariance
 from svnicp.inertial.eskf import Correction
-from svnicp.odometry.motion import PoseMeasurement
+from svnicp.odometry.motion import CERTAIN, PoseMeasurement
 from svnicp.registration import RegistrationResult, Status
 from svnicp.registration.posterior import WeakDirection
 
 STRONG = {"translation": 0.03, "rotation": 0.005}
 """A direction in which the scan alone is better than this [m], [rad] is not weak, however much
 better the prediction was."""
-
-CERTAIN = np.zeros((6, 6))
 
 
 class Fate(enum.Enum):

@@ -125,7 +125,7 @@ class Placing(NamedTuple):
         config, motion = self.config.odometry, self.motion
         if config.noise != "none" or not isinstance(motion, InertialMotion):
             return False
-        return not motion.has_just_begun(config.trusting_start_s)
+        return not motion.has_just_begun(self.config.inertial.first_map_s)
 
     def _prior(self, prediction: Prediction) -> Covariance | None:
         """What the registration may assume: the prediction, or little (the paper's filter)."""

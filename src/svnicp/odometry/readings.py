@@ -2,7 +2,8 @@
 """What the IMU's readings are good for: gaps in them, dead drivers, and IMUs that are slow.
 
 A gap is longer than ``inertial.max_gap_s`` and than the IMU's own period. What happens between the
-readings of an IMU that is slower than that is not known; how rough they are says how much it is.
+readings of an IMU that is slower than that is not known; how rough they are says how much it is. Of
+a faster one only the ends of a step are lost, where it begins and ends between two readings.
 """
 
 import logging
@@ -11,12 +12,16 @@ import numpy as np
 
 from svnicp.arrays import Floats
 from svnicp.config import InertialConfig
+from svnicp.data.imu_noise import ImuNoise
 from svnicp.inertial import ImuBuffer
 
 log = logging.getLogger(__name__)
 
 LATE_PERIODS = 1.5
 """A reading may come after so many of its IMU's periods."""
+LOST_AT_AN_END = 1.0 / 8.0
+"""Of what a signal changes from one reading to the next, this share of a period is not integrated
+at a time between two: means over a period do not tell where in it they were reached."""
 
 
 class Readings:
@@ -62,14 +67,28 @@ def is_slow(imu: ImuBuffer, config: InertialConfig) -> bool:
     return imu.period_s > config.max_gap_s
 
 
-def between_readings(imu: ImuBuffer, begin_ns: int, end_ns: int, config: InertialConfig) -> Floats:
-    """Variances per second (2,) of what a slow IMU misses, rates and forces; zeros for others.
+def between_readings(imu: ImuBuffer, begin_ns: int, end_ns: int) -> Floats:
+    """Variances per second (2,) of what a slow IMU misses, rates and forces.
 
     What is not linear from one reading between two times [ns] to the next is taken for white noise:
     second differences have six times the variance of a reading.
     """
     readings = imu.window(begin_ns, end_ns)
-    if not is_slow(imu, config) or len(readings) < 3:
+    if len(readings) < 3:
         return np.zeros(2)
     variances = np.mean(np.diff(readings, 2, axis=0) ** 2, axis=0) / 6.0
     return variances.reshape(2, 3).max(axis=1) * imu.period_s
+
+
+def lost_at_ends(imu: ImuBuffer, begin_ns: int, end_ns: int, noise: ImuNoise) -> Floats:
+    """Variances (2,) of what the two ends of a step lose, of angles [rad^2] and velocities.
+
+    By how much readings between two times [ns] change from one to the next, noise apart: a body
+    that shakes or trots is not quite where a quiet gyroscope says.
+    """
+    readings, period_s = imu.window(begin_ns, end_ns), imu.period_s
+    if len(readings) < 3:
+        return np.zeros(2)
+    changes = np.mean(np.diff(readings, axis=0) ** 2, axis=0).reshape(2, 3).max(axis=1)
+    white = np.array([noise.gyroscope, noise.accelerometer]) ** 2 / period_s
+    return 2.0 * np.maximum(changes - 2.0 * white, 0.0) * (LOST_AT_AN_END * period_s) ** 2
