@@ -16,16 +16,11 @@ from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.eskf import Correction
 from svnicp.lie import make_transform
-from svnicp.odometry.hovering import Hovering
-from svnicp.odometry.inertial_start import (
-    UNSEEN_SPEED_M_S,
-    first_state,
-    first_velocity,
-    place_is_seen,
-)
+from svnicp.odometry.beginning import Beginning
+from svnicp.odometry.inertial_start import first_state, first_velocity
 from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise, track_around
 from svnicp.odometry.last_believed import LastBelieved
-from svnicp.odometry.motion import CERTAIN, Moving, PoseMeasurement, Prediction
+from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
 from svnicp.odometry.readings import Readings, between_readings, is_slow, lost_at_ends
 from svnicp.odometry.standing_still import stand_still
 from svnicp.pose_gaussian import PoseGaussian
@@ -45,9 +40,7 @@ class InertialMotion:
     def __init__(self, config: InertialConfig, motion: MotionConfig, noise: ImuNoise) -> None:
         self.imu, self.readings = ImuBuffer(), Readings()
         self.stamp_ns: int | None = None
-        self.started_at_rest, self._start_ns = True, 0
-        self._hovering, self._hardly_seen = Hovering(), False
-        self._unseen_m_s = UNSEEN_SPEED_M_S
+        self.beginning = Beginning(config)
         self._velocity_step = 0.0
         self._config, self._motion = config, motion
         self._rest_ns = int(config.start_s * 1e9)
@@ -73,9 +66,9 @@ class InertialMotion:
         first = first_state(self.imu, scan, self._config, self._motion.first_speed_m_s)
         if first is None:
             return False
-        start, self.started_at_rest = first
+        start, self.beginning.at_rest = first
         self._filter = Eskf(start, self._noise, estimate_gravity=self._config.estimate_gravity)
-        self.stamp_ns, self._start_ns = scan.mean_ns, scan.stamp_ns
+        self.stamp_ns, self.beginning.stamp_ns = scan.mean_ns, scan.stamp_ns
         return True
 
     @property
@@ -116,32 +109,19 @@ class InertialMotion:
         seconds = (second.mean_ns - first.mean_ns) * 1e-9
         seen = first_velocity(
             found, self.at_rest(second), seconds,
-            resting=self.started_at_rest, unseen_m_s=self._unseen_m_s,
+            resting=self.beginning.at_rest, unseen_m_s=self.beginning.unseen_m_s,
         )  # fmt: skip
         if seen is None:
             self.eskf.stop(UNSEEN_REST_M_S)
             return None
-        if not self.started_at_rest and self._unseen_m_s == UNSEEN_SPEED_M_S:
-            self._hovering.begin(first.mean_ns, seen[0])
-        self._hardly_seen = self._hovering.goes_on and not (found and place_is_seen(found))
-        self.started_at_rest = False
+        self.beginning.in_motion(first.mean_ns, seen[0], found)
         self.eskf.take_velocity(*seen)
         return track_around(self.eskf, self.imu, first)
 
     def has_just_begun(self, seconds: float) -> bool:
         """Whether the filter began no longer ago than this [s]."""
         assert self.stamp_ns is not None, "ready() comes first"
-        return self.stamp_ns < self._start_ns + int(seconds * 1e9)
-
-    @property
-    def map_is_first(self) -> bool:
-        """Whether the map is made right after a start in motion."""
-        return not self.started_at_rest and self.has_just_begun(self._config.first_map_s)
-
-    @property
-    def map_is_doubtful(self) -> bool:
-        """Whether, besides, the body swings to and fro, and two scans do not show where."""
-        return self.map_is_first and self._hardly_seen
+        return self.beginning.is_recent(self.stamp_ns, seconds)
 
     def predict(self, scan: Scan) -> Prediction:
         """Carry the filter through all readings up to the mean time of a scan.
@@ -203,8 +183,8 @@ class InertialMotion:
         """Take note of rest; in the first scans those have a say, see ``begin_moving``."""
         assert self.stamp_ns is not None, "ready() comes first"
         if self._coasted_s > 0.0 or not self.has_just_begun(self._config.hovering_s):
-            self._hovering.end()
-        self._hovering.tell(self.eskf, self.imu, self.stamp_ns)
+            self.beginning.hovering.end()
+        self.beginning.hovering.tell(self.eskf, self.imu, self.stamp_ns)
         if self._coasted_s == 0.0 and not self.has_just_begun(REST_CHECK_S):
             readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
             stand_still(self.eskf, readings, self._config)
@@ -212,18 +192,8 @@ class InertialMotion:
     def _prediction(self, scan: Scan, track: PoseTrack) -> Prediction:
         """The present state, at the mean time of a scan."""
         noise = scan_noise(scan, self._gyroscope_var, self._motion, self._coasted_s)
-        return Prediction(
-            self.T_world_body, self.pose_covariance, track, noise, self._map_doubt()
-        )  # fmt: skip
-
-    def _map_doubt(self) -> Covariance:
-        """(6, 6) of how far the map is off after a start in motion where little is seen.
-
-        It is bent by what was not known then, and shows that again in every scan: taken at their
-        word, they would teach the filter gravity and biases from it.
-        """
-        stds = self._config.start_doubt_m, self._config.start_doubt_rad
-        return np.diag(np.repeat(np.square(stds), 3)) if self.map_is_doubtful else CERTAIN
+        doubt = self.beginning.map_doubt(scan.mean_ns)
+        return Prediction(self.T_world_body, self.pose_covariance, track, noise, doubt)
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose; without readings the rate of turning that deskewed it is a guess."""
@@ -248,16 +218,13 @@ class InertialMotion:
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
         assert self.stamp_ns is not None, "ready() comes first"
-        self._start_ns += stamp_ns - self.stamp_ns
-        self._hovering.end()
+        self.beginning.set_clock(stamp_ns - self.stamp_ns)
         self.stamp_ns = self._last_believed.stamp_ns = stamp_ns
 
     def surrender(self) -> bool:
         """Begin anew: the velocity is unknown, and the biases are as at a start in motion."""
-        self.started_at_rest = False
-        self._hovering.end()
-        self._unseen_m_s = self._motion.first_speed_m_s
-        self.eskf.take_velocity(np.zeros(3), np.eye(3) * self._unseen_m_s**2)
+        self.beginning.anew(self._motion.first_speed_m_s)
+        self.eskf.take_velocity(np.zeros(3), np.eye(3) * self._motion.first_speed_m_s**2)
         self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)
         return True
 

@@ -24,9 +24,11 @@ def matching(config: Config, num_views: int, motion: ConstantVelocity | Inertial
     """Configuration with which a scan is matched with a map seen from this many places."""
     if not isinstance(motion, InertialMotion):
         return alone(config, num_views)
-    if motion.map_is_doubtful:  # the measurement's covariance has that doubt, a tilt included
-        return carried(config, OLD)
-    return trusting(config) if motion.map_is_first else carried(config, num_views)
+    assert motion.stamp_ns is not None, "there is a prediction"
+    if motion.beginning.makes_doubtful_map(motion.stamp_ns):
+        return carried(config, OLD)  # the measurement's covariance has that doubt, tilts included
+    first = motion.beginning.makes_map(motion.stamp_ns)
+    return trusting(config) if first else carried(config, num_views)
 
 
 def alone(config: Config, num_views: int) -> Config:

@@ -24,6 +24,7 @@ from svnicp.errors import DatasetError, InputError
 from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.repeats import Repeats
 from svnicp.local_map import VoxelMap
+from svnicp.odometry.beginning import Beginning
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_scans import FirstScans
@@ -49,8 +50,8 @@ PARTS = {
     kind.__name__: kind
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
-        ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Hovering, Surprises,
-        Surroundings,
+        ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Beginning, Hovering,
+        Surprises, Surroundings,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""
