@@ -164,6 +164,10 @@ class OdometryConfig:
     face the way."""
     vouching_with_imu: float = 5.0
     """``noise.vouching`` of such a scan."""
+    slip_m: float = 0.3
+    """A scan that would fit as well when moved this far along a direction that it hardly knows, and
+    matched anew, says nothing about it: bare corridors and pipes look the same everywhere. 0: it is
+    not moved [m]."""
     known_m: float = 0.1
     """With an IMU and ``noise="adaptive"``, a scan that knows its place along a direction no better
     than this says nothing about it: such hints are mostly errors of the map, which scan after scan
@@ -206,7 +210,7 @@ class OdometryConfig:
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
             "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
-            "vouching_with_imu", "known_m", "settled_scans_with_imu", "surprising_scans",
+            "vouching_with_imu", "slip_m", "known_m", "settled_scans_with_imu", "surprising_scans",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

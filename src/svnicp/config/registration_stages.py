@@ -150,6 +150,11 @@ class NoiseConfig:
     shared_tilt_rad: float = 0.0
     """All normals of a map may be tilted by this, because the scans that made it are not placed
     exactly [rad]. Odometry sets it, larger for a young map: see ``odometry.map_tilt_rad``."""
+    slip_m: float = 0.0
+    """A scan is moved this far along directions that it hardly knows and matched anew, to see
+    whether it fits worse there [m]. 0: no. Odometry sets it: see ``odometry.slip_m``."""
+    slip_from_m: float = 0.005
+    """Directions that a scan knows better than this are not asked about [m]."""
     effective_points: float = 12000.0
     """Points beyond which a scan's errors stop averaging out, because the map is shared."""
 
@@ -160,6 +165,8 @@ class NoiseConfig:
         require(tilt >= 0, "noise.shared_tilt_rad", "not negative", tilt)
         require(0 <= self.facing < 1, "noise.facing", "from 0 to 1", self.facing)
         require(self.vouching >= 0, "noise.vouching", "not negative", self.vouching)
+        require(self.slip_m >= 0, "noise.slip_m", "not negative", self.slip_m)
+        require(self.slip_from_m > 0, "noise.slip_from_m", "positive", self.slip_from_m)
         require(self.weight_width > 0, "noise.weight_width", "positive", self.weight_width)
         require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points

@@ -34,7 +34,7 @@ def matching(config: Config, num_views: int, motion: ConstantVelocity | Inertial
 def alone(config: Config, num_views: int) -> Config:
     """The configuration of LiDAR alone."""
     tilt = shared_tilt(config.odometry, num_views, MOST_TILT_RAD)
-    noise = replace(config.noise, shared_tilt_rad=tilt)
+    noise = replace(config.noise, shared_tilt_rad=tilt, slip_m=_slip(config.odometry, num_views))
     match = replace(config.match, settled_scans=config.odometry.settled_scans)
     return replace(config, noise=noise, match=match)
 
@@ -47,9 +47,18 @@ def carried(config: Config, num_views: int) -> Config:
         shared_tilt_rad=shared_tilt(odometry, num_views, MOST_TILT_CARRIED_RAD),
         facing=odometry.facing_with_imu,
         vouching=odometry.vouching_with_imu,
+        slip_m=_slip(odometry, num_views),
     )
     match = replace(config.match, settled_scans=odometry.settled_scans_with_imu)
     return replace(config, noise=noise, match=match)
+
+
+def _slip(config: OdometryConfig, num_views: int) -> float:
+    """How far scans are moved to see whether they fit worse: not in a young map [m].
+
+    A young map's errors are those of the few scans that made it, and those scans fit it best.
+    """
+    return config.slip_m if num_views >= 2 * config.warm_up_scans else 0.0
 
 
 def trusting(config: Config) -> Config:

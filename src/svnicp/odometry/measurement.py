@@ -18,6 +18,7 @@ from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.matching import youth
 from svnicp.odometry.motion import PoseMeasurement, Prediction
 from svnicp.odometry.persistence import Persistence
+from svnicp.odometry.slipping import Slipping
 from svnicp.odometry.surprises import Surprises
 from svnicp.registration import RegistrationResult
 
@@ -36,6 +37,7 @@ class MeasurementNoise:
         self._config = config
         self._prior_used = prior_used
         self._persistence = Persistence(config.persistent_scans)
+        self._slipping = Slipping()
         self._surprises = Surprises(config.surprising_scans)
         self._expected: Covariance = np.eye(6)
         self._adapts = carried and config.noise == "adaptive"
@@ -55,6 +57,9 @@ class MeasurementNoise:
             return PoseMeasurement(moved, fixed, lag, fixed)
         alone = result.likelihood_covariance
         innovation = prior_free(moved, alone, prediction.covariance) if self._prior_used else moved
+        innovation, alone = self._slipping.corrected(
+            innovation, alone, moved, result.slips, prediction.T_world_body
+        )
         if self._config.noise == "smoothed":
             self._recent.append(alone)
             alone = np.mean(np.array(self._recent), axis=0)
@@ -65,7 +70,8 @@ class MeasurementNoise:
                 alone, prediction.covariance, prediction.T_world_body
             )
         alone = self._tempered(alone)
-        doubted = alone * youth(self._config, map_age) + self._slant(result.covariance)
+        doubted = alone * youth(self._config, map_age)
+        doubted = doubted + self._slant(alone, prediction.covariance)
         noise = doubted + prediction.scan_noise + prediction.map_doubt
         if self._learns:
             self._expected = noise + prediction.covariance
@@ -84,13 +90,14 @@ class MeasurementNoise:
         """Do not hold against scans what bad readings did."""
         self._surprises.forget()
 
-    def _slant(self, posterior: Covariance) -> Covariance:
+    def _slant(self, alone: Covariance, predicted: Covariance) -> Covariance:
         """What walls that are not quite straight add while the place along them is not known.
 
         The directions of normals are a little wrong, scan after scan alike. Seen from a place that
         is known to a decimetre along a corridor, its walls are then off by a share of that, and a
         filter must not learn the place from it.
         """
+        posterior = predicted - predicted @ np.linalg.solve(predicted + alone, predicted)
         unknown_var = float(np.linalg.eigvalsh(posterior[:3, :3])[-1])
         shares = self._config.slant, self._config.slant_turn_per_m
         return np.diag(np.repeat(np.square(shares) * unknown_var, 3))

@@ -39,11 +39,12 @@ from svnicp.odometry.readings import Readings
 from svnicp.odometry.saved_arrays import restored, stored
 from svnicp.odometry.saved_map import pack_map, unpack_map
 from svnicp.odometry.scan_order import ScanOrder
+from svnicp.odometry.slipping import Slipping
 from svnicp.odometry.surprises import Surprises
 from svnicp.odometry.surroundings import Surroundings
 from svnicp.odometry.wait import Wait
 
-FORMAT = 7
+FORMAT = 8
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
@@ -51,7 +52,7 @@ PARTS = {
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
         ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Beginning, Hovering,
-        Surprises, Surroundings,
+        Slipping, Surprises, Surroundings,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

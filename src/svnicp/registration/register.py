@@ -41,6 +41,7 @@ from svnicp.registration.posterior import (
     whole_covariance,
 )
 from svnicp.registration.result import Iteration, RegistrationResult
+from svnicp.registration.slip import find_slips
 from svnicp.registration.status import Status
 
 ALGORITHMS: dict[str, ModuleType] = {
@@ -136,6 +137,9 @@ def register_in_map(
     if located is None:
         return _nothing_found(guess, covariance)
     result = _explore(located, covariance, config, make_backend(config.backend), rng)
+    if config.noise.slip_m > 0.0:
+        slips = find_slips(local_map, points[spread], located, config)
+        result = dataclasses.replace(result, slips=tuple(slips))
     if point_seconds is None:
         return result
     lag = lag_matrix(located.problem, point_seconds[spread[located.kept]])

@@ -11,6 +11,7 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.lie import so3_log
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.registration.posterior import WeakDirection
+from svnicp.registration.slip import Slip
 from svnicp.registration.status import Status
 
 
@@ -56,6 +57,8 @@ class RegistrationResult:
     """Diagnostics of every iteration."""
     lag: Floats | None = None
     """(6, 6) [s] how an error of the velocity used for deskewing shows in the pose, if asked."""
+    slips: tuple[Slip, ...] = ()
+    """Directions that the scan hardly knows, moved along and matched anew, if asked."""
     hit_limit: bool = False
     """Whether the iteration limit ended it, and not ``stein.tolerance``."""
 
