@@ -118,13 +118,15 @@ def test_a_scan_of_another_place_does_not_touch_the_map(imu: ImuNoise | None):
 @WITH_IMU
 def test_a_place_that_stays_strange_becomes_a_new_map(imu: ImuNoise | None):
     """After a second of disbelief a new map begins, is said to, and scans match again."""
-    odometry = started(imu)
+    odometry, rng = started(imu), np.random.default_rng(0)
     begin, seen = next_stamp(odometry), []
     for n in range(16):
         stamp = begin + n * 100_000_000
         if imu is not None:
             for k in range(10):
-                odometry.add_imu(stamp - (9 - k) * 10_000_000, np.zeros(3), [0.0, 0.0, 9.81])
+                noise = rng.standard_normal((2, 3)) * [[0.001], [0.01]]
+                reading = noise[0], np.array([0.0, 0.0, 9.81]) + noise[1]
+                odometry.add_imu(stamp - (9 - k) * 10_000_000, *reading)
         estimate = odometry.add_scan(elsewhere(), stamp)
         assert estimate is not None
         seen.append(estimate)
