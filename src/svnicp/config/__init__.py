@@ -6,6 +6,7 @@ method. YAML goes in and out through ``Config.from_yaml`` and ``Config.to_yaml``
 an error that names the nearest known one.
 """
 
+from svnicp.config.noise_stage import NoiseConfig
 from svnicp.config.odometry_stages import (
     DriftConfig,
     InertialConfig,
@@ -18,7 +19,6 @@ from svnicp.config.registration_stages import (
     BackendConfig,
     MapConfig,
     MatchConfig,
-    NoiseConfig,
     PriorConfig,
     SourceConfig,
     SteinConfig,

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from svnicp.config.build import build, load_yaml
+from svnicp.config.noise_stage import NoiseConfig
 from svnicp.config.odometry_stages import (
     DriftConfig,
     InertialConfig,
@@ -20,7 +21,6 @@ from svnicp.config.registration_stages import (
     BackendConfig,
     MapConfig,
     MatchConfig,
-    NoiseConfig,
     PriorConfig,
     SourceConfig,
     SteinConfig,

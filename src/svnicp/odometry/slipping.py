@@ -69,10 +69,7 @@ class Slipping:
         return innovation, alone
 
     def _asked(self, axis: Floats) -> tuple[float, float]:
-        """Real share and evidence of the last scans that hardly knew about this axis (3,).
-
-        The fit of a point that is matched anew changes by about one, by chance.
-        """
+        """Real share and evidence of the last scans with about this weak axis (3,)."""
         told = np.concatenate(self._recent)
         same = told[np.abs(told[:, :3] @ axis) > SAME_AXIS]
         worse, expected, witnesses = same[:, 3:6].sum(axis=0)
