@@ -114,7 +114,7 @@ class DriftConfig:
 
     renewal: float = 1.0
     """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
-    systematic: float = 1.0
+    systematic: float = 0.5
     """Standard deviation of the part of that error that is the same again and again, over the
     whole: it grows with the way and not with its root."""
 

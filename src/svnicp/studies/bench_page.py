@@ -143,7 +143,8 @@ def _hour(run: dict[str, Any]) -> list[str]:
     rows = run["minutes"]
     shown = sorted({1, 2, 5, 10, 20, 30, 40, 50, len(rows)} & {row["minute"] for row in rows})
     lines = [
-        f"`{run['command']}`: {600 * len(rows)} scans of 16 x 512 beams at 10 Hz in a loop.", "",
+        f"`{run['command']}`: {600 * len(rows)} scans of 16 x 512 beams at 10 Hz in a loop, with "
+        "an IMU.", "",
         "| minute | mean [ms] | p95 [ms] | resident [MB] | map [MB] |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for minute in shown:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Hours of driving in a loop, to see that the time of a scan and the memory do not grow.
 
-A room is driven round and round at 10 Hz, with scans of 16 x 512 beams, few enough that an hour of
-driving takes minutes. The scans of one lap are traced once; every lap draws its range noise anew.
+A room is driven round and round with an IMU, and with scans of 16 x 512 beams at 10 Hz, few enough
+that an hour of driving takes minutes. The scans of one lap are traced once; every lap draws the
+noise of ranges and readings anew.
 """
 
 import gc
@@ -13,13 +14,17 @@ import numpy as np
 
 from svnicp.arrays import Points
 from svnicp.config import Config
-from svnicp.data.measurements import Scan
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import ImuSample, Scan
 from svnicp.lie import make_transform, so3_exp
 from svnicp.odometry import Odometry
 from svnicp.simulation import LidarPattern, scan
+from svnicp.simulation.imu import GRAVITY
 from svnicp.simulation.scene import room
 
 RADIUS_M, SPEED_MPS, HEIGHT_M, SCANS_PER_S = 1.0, 0.5, 1.2, 10
+READINGS_PER_SCAN = 10
+IMU = ImuNoise.model("xsens_mti30")
 NOISE_M = 0.02
 RINGS, COLUMNS = 16, 512
 SETTLED_MINUTES = 5
@@ -38,13 +43,18 @@ def soak(
     Each has the mean and 95th percentile of the time per scan [ms], the resident memory of the
     process and the memory of the map at its end [MB].
     """
-    odometry = Odometry(config)
+    odometry = Odometry(config, imu=IMU)
     laps = _drive(columns)
     rows = []
     for minute in range(minutes):
         seconds = []
         for _ in range(round(minute_s * SCANS_PER_S)):
-            estimate = odometry.process(next(laps))
+            readings, one = next(laps)
+            for reading in readings:
+                odometry.add_imu(
+                    reading.stamp_ns, reading.angular_velocity, reading.linear_acceleration
+                )
+            estimate = odometry.process(one)
             if estimate is not None:
                 seconds.append(sum(estimate.timing_s.values()))
         gc.collect()
@@ -80,8 +90,8 @@ def _page_bytes() -> int:
     return resource.getpagesize()
 
 
-def _drive(columns: int) -> Iterator[Scan]:
-    """Scans without end: round and round, the noise always new."""
+def _drive(columns: int) -> Iterator[tuple[list[ImuSample], Scan]]:
+    """Scans without end, each with the readings up to it: round and round, the noise always new."""
     rng = np.random.default_rng(0)
     lap = [_exact(share, columns) for share in np.arange(0.0, 1.0, _step())]
     number = 0
@@ -89,8 +99,25 @@ def _drive(columns: int) -> Iterator[Scan]:
         exact = lap[number % len(lap)]
         ranges = np.linalg.norm(exact, axis=1, keepdims=True)
         noisy = exact * (1.0 + rng.normal(0.0, NOISE_M, ranges.shape) / ranges)
-        yield Scan(number * 1_000_000_000 // SCANS_PER_S, noisy.astype(np.float32))
+        stamp_ns = number * 1_000_000_000 // SCANS_PER_S
+        yield _readings(stamp_ns, rng), Scan(stamp_ns, noisy.astype(np.float32))
         number += 1
+
+
+def _readings(until_ns: int, rng: np.random.Generator) -> list[ImuSample]:
+    """What an IMU reads on the way to a scan: a steady turn to the left."""
+    period_ns = 1_000_000_000 // (SCANS_PER_S * READINGS_PER_SCAN)
+    rate = np.array([0.0, 0.0, SPEED_MPS / RADIUS_M])
+    force = np.array([0.0, SPEED_MPS**2 / RADIUS_M, GRAVITY])
+    white = np.array([IMU.gyroscope, IMU.accelerometer]) / np.sqrt(period_ns * 1e-9)
+    return [
+        ImuSample(
+            until_ns - back * period_ns,
+            rate + white[0] * rng.normal(size=3),
+            force + white[1] * rng.normal(size=3),
+        )
+        for back in reversed(range(READINGS_PER_SCAN))
+    ]
 
 
 def _step() -> float:
