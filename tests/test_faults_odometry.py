@@ -67,24 +67,28 @@ def test_faults_are_survived_and_sigma_holds(name: str, uses_imu: bool, said: se
     assert run.num_scans - len(run.seen) == start_scans(uses_imu)
 
 
-def test_scans_stand_against_bad_readings():
+@pytest.mark.parametrize(
+    "name", ["biases jump", "accelerometer's bias jumps", "a push of 1 g for 0.1 s"]
+)
+def test_scans_stand_against_bad_readings(name: str):
     """The steps until they do may be wrong, but not where the run ends, and the status says so."""
-    fault = dataclasses.replace(FAULTS["biases jump"], begin_s=1.8, duration_s=1e6)
-    run, rows = run_with(fault, True)
-    assert set(rows["status"]) == {"ok", "against_imu"}
+    run, rows = run_with(dataclasses.replace(FAULTS[name], begin_s=1.8), True)
+    assert "against_imu" in rows["status"]
+    assert rows["status"].count("refused") <= 1
     assert rows["errors_m"][-1] < 0.02
-    assert rows["pose_squares"][-1] < 3.0
+    assert rows["pose_squares"][-1] < 4.0
     assert set(rows["status"][-3:]) == {"ok"}
     assert np.mean(rows["step_squares"][-4:]) < 3.0
     assert run.num_scans - len(run.seen) == start_scans(True)
 
 
 @pytest.mark.parametrize("uses_imu", [True, False])
-def test_a_clock_that_is_set_back_costs_two_scans(uses_imu: bool):
+@pytest.mark.parametrize(("name", "lost"), [("clock set back 5 s", 2), ("clock set back 0.9 s", 4)])
+def test_a_clock_that_is_set_back_costs_some_scans(name: str, lost: int, uses_imu: bool):
     """Then a warning says so, and the way on is right."""
-    fault = dataclasses.replace(FAULTS["clock set back 5 s"], begin_s=1.8)
+    fault = dataclasses.replace(FAULTS[name], begin_s=1.8)
     run, rows = run_with(fault, uses_imu)
-    assert run.num_scans - len(run.seen) == start_scans(uses_imu) + 2
+    assert run.num_scans - len(run.seen) == start_scans(uses_imu) + lost
     assert rows["errors_m"][-1] < 0.02
     assert rows["pose_squares"][-1] < 3.0
 

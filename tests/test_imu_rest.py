@@ -85,6 +85,8 @@ def test_readings_that_show_no_noise_are_refused():
         "finite": (stamps, rates * np.nan, forces),
         r"not float64 \(400,\)": (stamps * 1e-9, rates, forces),
         r"\(400, 2\)": (stamps, rates[:, :2], forces),
+        "arrays of numbers": ("a", "b", "c"),
+        "in -4 s": (stamps[::-1].astype(np.uint64), rates, forces),
     }
     for said, readings in bad.items():
         with pytest.raises(InputError, match=said):

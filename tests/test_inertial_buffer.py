@@ -59,6 +59,27 @@ def test_a_single_wild_reading_is_replaced_by_its_neighbours(axis: int):
     assert_allclose(buffer_of(np.arange(9) * 10**7, lasting).window(0, 10**9), lasting)
 
 
+def test_what_no_sensor_gives_is_left_out():
+    """Of any number of readings of a thousand g, or of a thousand turns a second, none is kept."""
+    readings = np.random.default_rng(1).normal(size=(9, 6))
+    wild = readings.copy()
+    wild[3:5, 0], wild[5:7, 4] = 1e4, -1e5
+    buffer = buffer_of(np.arange(9) * 10**7, wild)
+    assert_array_equal(buffer.window(0, 10**9), readings[[0, 1, 2, 7, 8]])
+    assert buffer.num_impossible == 4
+
+
+@pytest.mark.parametrize("back_ns", [3 * 10**8, 5 * 10**9])
+def test_a_clock_that_was_set_back_is_followed(back_ns: int):
+    """By however little: what was read before is forgotten then."""
+    readings = np.random.default_rng(1).normal(size=(200, 6))
+    stamps = 10**10 + np.arange(200) * 10**7
+    stamps[100:] -= back_ns
+    buffer = buffer_of(stamps, readings)
+    assert buffer.last_ns == stamps[-1]
+    assert 60 < len(buffer) < 100
+
+
 @given(stamps=STAMPS, span=SPAN)
 @example(stamps=[0, 700, 800, 900, 5000], span=(800, 900))
 def test_first_row_is_what_happened_before(stamps: list[int], span: tuple[int, int]):
@@ -142,6 +163,10 @@ def test_readings_are_copied():
         (0, None, None),
         (0.5, [0.0, 0.0, 0.0], [0.0, 0.0, 9.8]),
         ("0", [0.0, 0.0, 0.0], [0.0, 0.0, 9.8]),
+        (True, [0.0, 0.0, 0.0], [0.0, 0.0, 9.8]),
+        (2**70, [0.0, 0.0, 0.0], [0.0, 0.0, 9.8]),
+        (0, [0.0, 0.0, 1j], [0.0, 0.0, 9.8]),
+        (0, [[0.0], 0.0, 0.0], [0.0, 0.0, 9.8]),
     ],
 )
 def test_nonsense_is_refused_with_a_sentence(stamp_ns: Any, rates: Any, forces: Any):

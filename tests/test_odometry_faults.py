@@ -256,6 +256,7 @@ def test_odometry_prunes_its_map():
     [
         (np.zeros((5, 4)), 0, None),
         (np.zeros(3), 0, None),
+        ([[1, 2, 3], [1, 2]], 0, None),
         (np.array([["a", "b", "c"]]), 0, None),
         (np.zeros((5, 3), bool), 0, None),
         (np.zeros((5, 3)), 0.5, None),

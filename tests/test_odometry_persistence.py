@@ -90,3 +90,12 @@ def test_it_is_remembered_in_axes_of_the_world():
         found = persistence.confirmed(blind(along), PREDICTED, T)
     assert across @ found[:3, :3] @ across == pytest.approx(SHARP[1, 1], rel=0.01)
     assert along @ found[:3, :3] @ along > 100.0 * PREDICTED[0, 0]
+
+
+def test_scans_knew_their_place_when_all_of_the_last_did():
+    """A few are needed, and one that is blind is one too many until it is long ago."""
+    persistence, knew = Persistence(15), []
+    for scan in [SHARP] * 5 + [blind(ALONG)] + [SHARP] * 5:
+        persistence.confirmed(scan, PREDICTED, HERE)
+        knew.append(persistence.knew_its_place)
+    assert knew == [False] * 4 + [True] + [False] * 5 + [True]

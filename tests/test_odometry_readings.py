@@ -136,3 +136,19 @@ def test_white_noise_loses_nothing_at_ends(rng: np.random.Generator):
     lost = lost_at_ends(imu, 0, imu.last_ns, noise)
     alone = np.array([noise.gyroscope, noise.accelerometer]) ** 2 * period_s
     assert np.all(lost < 0.01 * alone)
+
+
+def test_rates_in_degrees_are_suspected(caplog: pytest.LogCaptureFixture):
+    """Also where a rest at the start hides them: the body would turn faster than bodies do."""
+    began_ns = drive().start_ns
+    stream = [
+        ImuSample(one.stamp_ns, one.angular_velocity + turned, one.linear_acceleration)
+        if isinstance(one, ImuSample)
+        else one
+        for one in measured(drive())
+        for turned in [np.array([0.0, 0.0, 12.0]) * (one.stamp_ns > began_ns + 2 * 10**9)]
+    ]
+    with caplog.at_level(logging.WARNING):
+        went_through(stream)
+    said = [record.message for record in caplog.records if "degrees" in record.message]
+    assert len(said) == 1

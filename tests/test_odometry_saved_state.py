@@ -141,3 +141,11 @@ def test_a_folder_that_is_gone_is_one_sentence(tmp_path):
     """Where the state cannot be written, the message says so."""
     with pytest.raises(InputError, match="cannot be saved"):
         save_state(tmp_path / "gone" / "state.npz", Odometry(), {})
+
+
+@pytest.mark.parametrize("progress", [None, 3, {"scans": 1.5}, {"scans": "3"}])
+def test_counters_that_do_not_count_are_refused(tmp_path, progress):
+    """Before anything is written, and not when the state is wanted back."""
+    with pytest.raises(InputError, match=r"^progress must be counters[^\n]*\.$"):
+        save_state(tmp_path / "state.npz", Odometry(), progress)
+    assert not (tmp_path / "state.npz").exists()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Scans in their turn: late ones are left out, a clock that was set is followed."""
 
-from svnicp.odometry.scan_order import CLOCK_SCANS, ScanOrder, Turn
+from svnicp.odometry.scan_order import CLOCK_SCANS, LATE_SCANS, ScanOrder, Turn
 
 PERIOD_NS = 10**8
 
@@ -26,6 +26,14 @@ def test_a_clock_that_was_set_back_is_followed():
     turns = [order.turn(5 * 10**9 + n * PERIOD_NS, 10**10) for n in range(CLOCK_SCANS)]
     assert turns == [Turn.LATE] * (CLOCK_SCANS - 1) + [Turn.CLOCK_SET]
     assert order.before_ns == CLOCK_SCANS * PERIOD_NS
+
+
+def test_a_clock_that_was_set_back_by_little_is_followed():
+    """After more scans in a row, each of which is later than the one before."""
+    order = in_use()
+    turns = [order.turn(10**10 - 9 * PERIOD_NS + n * PERIOD_NS, 10**10) for n in range(LATE_SCANS)]
+    assert turns == [Turn.LATE] * (LATE_SCANS - 1) + [Turn.CLOCK_SET]
+    assert order.before_ns == LATE_SCANS * PERIOD_NS
 
 
 def test_single_wrong_stamps_set_no_clock():

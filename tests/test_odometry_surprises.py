@@ -10,7 +10,7 @@ from svnicp.arrays import Floats
 from svnicp.config import OdometryConfig
 from svnicp.errors import ConfigError
 from svnicp.lie import make_transform, so3_exp
-from svnicp.odometry.surprises import Surprises
+from svnicp.odometry.surprises import PUSHING_SCANS, Surprises
 
 SCANS = 15
 
@@ -89,3 +89,34 @@ def test_one_innovation_has_no_differences():
     """It cannot be asked for."""
     with pytest.raises(ConfigError, match="surprising_scans"):
         OdometryConfig(surprising_scans=1)
+
+
+def is_a_push(push_sigma: float, scans: int, rng: np.random.Generator) -> bool:
+    """Whether innovations with a mean of so many standard deviations are a push."""
+    surprises = Surprises(SCANS)
+    for _ in range(scans):
+        surprises.add(rng.normal(size=6) + push_sigma * np.eye(6)[0], np.eye(6), np.eye(4))
+    return surprises.are_a_push
+
+
+def test_a_push_lasts(rng: np.random.Generator):
+    """A mean of many standard deviations is one, after some scans; chance never is."""
+    assert all(is_a_push(8.0, PUSHING_SCANS, rng) for _ in range(100))
+    assert not any(is_a_push(8.0, PUSHING_SCANS - 1, rng) for _ in range(100))
+    assert not any(is_a_push(0.0, SCANS, rng) for _ in range(1000))
+
+
+def test_scans_that_are_off_this_way_and_that_are_no_push():
+    """However far they are."""
+    surprises = Surprises(SCANS)
+    for number in range(SCANS):
+        surprises.add(30.0 * (-1.0) ** number * np.eye(6)[0], np.eye(6), np.eye(4))
+    assert not surprises.are_a_push
+
+
+def test_a_map_that_is_off_by_millimetres_is_no_push():
+    """Though scans are sure to a tenth of that."""
+    surprises, sure = Surprises(SCANS), np.eye(6) * 1e-8
+    for _ in range(SCANS):
+        surprises.add(0.004 * np.eye(6)[2], sure, np.eye(4))
+    assert not surprises.are_a_push

@@ -55,7 +55,8 @@ class RunCommand(DataFlags):
     preset: Annotated[str | None, option("NAME")] = None
     """All parameters: default, as measurements chose them, or paper, as published."""
     variant: Annotated[str | None, option("NAME")] = None
-    """A row of the paper's tables: svn, svgd, stein_icp, svn+fixed or svn+adaptive (with IMU)."""
+    """A row of the paper's tables: svn, svgd, stein_icp, svn+fixed or svn+adaptive (with IMU); or
+    inertial, the IMU alone after the start."""
     config: Annotated[Path | None, option("FILE")] = None
     """All parameters from a YAML file, instead of a preset."""
     set: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], option("KEY=VALUE")] = ()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from svnicp.data.imu_rest import checked_rest, white_density
-from svnicp.errors import ConfigError
+from svnicp.errors import ConfigError, InputError
 
 _NUMBERS = (float, int, np.floating, np.integer)
 
@@ -94,9 +94,15 @@ class ImuNoise:
         InputError
             If the readings are too few, uneven, or of a body that moves.
         """
-        stamps = np.asarray(stamps_ns)
-        rates = np.asarray(angular_velocity, dtype=np.float64)
-        forces = np.asarray(linear_acceleration, dtype=np.float64)
+        try:
+            stamps = np.asarray(stamps_ns)
+            rates = np.asarray(angular_velocity, dtype=np.float64)
+            forces = np.asarray(linear_acceleration, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                "The noise of an IMU needs arrays of numbers: stamps (n,), rates (n, 3) and "
+                "accelerations (n, 3)."
+            ) from None
         period_s = checked_rest(stamps, rates, forces)
         return cls(white_density(rates, period_s), white_density(forces, period_s))
 
@@ -121,7 +127,7 @@ for the first two it is the in-run bias stability (1.2 and 18 deg/h, 16 and 15 u
 def known_imu(name: str) -> str | None:
     """Name in ``IMU_NOISES`` of an IMU that may be spelt as on its box; None if it is not there."""
     spelt = {_letters(known): known for known in IMU_NOISES}
-    return spelt.get(_letters(name))
+    return spelt.get(_letters(str(name)))
 
 
 def _letters(name: str) -> str:

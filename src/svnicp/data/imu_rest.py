@@ -45,7 +45,7 @@ def checked_rest(
         If they are too few, uneven, frozen, or of a body that moves.
     """
     _check_shapes(stamps_ns, angular_velocity, linear_acceleration)
-    steps_s = np.diff(stamps_ns) * 1e-9
+    steps_s = np.diff(stamps_ns.astype(np.int64)) * 1e-9
     seconds = float(steps_s.sum())
     if seconds < 0.99 * MIN_REST_S or len(stamps_ns) < 10.0 * MIN_REST_S:
         raise InputError(

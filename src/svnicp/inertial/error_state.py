@@ -116,6 +116,19 @@ class ErrorState:
         self.covariance[GYRO_BIAS, GYRO_BIAS] += np.eye(3) * gyro_std**2
         self.covariance[ACCEL_BIAS, ACCEL_BIAS] += np.eye(3) * accel_std**2
 
+    def doubt_motion(self, position_std: float, rotation_std: float, velocity_std: float) -> None:
+        """Know pose and velocity less [m], [rad], [m/s]."""
+        self.covariance[POSITION, POSITION] += np.eye(3) * position_std**2
+        self.covariance[ROTATION, ROTATION] += np.eye(3) * rotation_std**2
+        self.covariance[VELOCITY, VELOCITY] += np.eye(3) * velocity_std**2
+
+    def doubt_map(self, velocity_lag: Floats, velocity: Floats) -> None:
+        """The map was deskewed by this velocity (3,), and is off by (6, 3) [s] times its error."""
+        error = self.velocity - velocity
+        spread = self.covariance[VELOCITY, VELOCITY] + np.outer(error, error)
+        lag = velocity_lag @ self.rotation.T
+        self.covariance[MAP, MAP] += lag @ spread @ lag.T
+
     def tilt_gravity(self, turn_cov: Covariance) -> None:
         """Gravity is known in the map's axes: let it turn by what the map turns, (3, 3) of body."""
         J = hat(self.gravity) @ self.rotation

@@ -11,6 +11,7 @@ from collections import deque
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from svnicp.arrays import Floats
 from svnicp.errors import InputError
@@ -23,6 +24,10 @@ CLOCK_BACK_NS = 10**9
 """A stamp that is this much too early is no delay [ns]."""
 CLOCK_READINGS = 10
 """So many in a row and the clock was set back."""
+LATE_READINGS = 25
+"""So many in a row, each later than the one before, and it was, by however little."""
+FASTEST_RAD_S, STRONGEST_M_S2 = 500.0, 5000.0
+"""No sensor on a body with a LiDAR reads more: 29 000 degrees per second, 500 g."""
 NUM_STEPS = 50
 """Steps between readings that tell the usual one."""
 
@@ -35,7 +40,9 @@ class ImuBuffer:
         self._readings: list[Floats] = []
         self.num_dropped = 0
         """Readings that came with a stamp not later than the one before."""
-        self._num_back = 0
+        self._num_back, self._num_late, self._late_ns = 0, 0, 0
+        self.num_impossible = 0
+        """Readings left out because no sensor can give them."""
         self.num_spikes = 0
         """Single readings far from both neighbours, which were replaced by the neighbours' mean."""
         self.num_stale = 0
@@ -56,13 +63,18 @@ class ImuBuffer:
         """Stamp of the newest reading [ns]."""
         return self._stamps[-1]
 
-    def add(self, stamp_ns: int, angular_velocity: Floats, linear_acceleration: Floats) -> None:
+    def add(
+        self, stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
+    ) -> None:
         """Append a reading (3,) [rad/s] and (3,) [m/s^2]; one that is not later is dropped."""
         reading = _checked(stamp_ns, angular_velocity, linear_acceleration)
         if self._stamps and stamp_ns <= self._stamps[-1]:
             self._is_late(stamp_ns)
             return
-        self._num_back = 0
+        self._num_back = self._num_late = 0
+        if not _is_possible(reading):
+            self.num_impossible += 1
+            return
         self._repeats.add(reading)
         if self._repeats.are_no_chance:
             self._leave_out_repeats()
@@ -85,17 +97,19 @@ class ImuBuffer:
         self.num_stale += known + 1
 
     def _is_late(self, stamp_ns: int) -> None:
-        """Count a reading that is not later; when many are far too early, the clock was set back.
+        """Count a reading that is not later; when many are, and in order, the clock was set back.
 
         Then the readings before are of no use any more.
         """
         self.num_dropped += 1
         far = stamp_ns < self._stamps[-1] - CLOCK_BACK_NS
         self._num_back = self._num_back + 1 if far else 0
-        if self._num_back == CLOCK_READINGS:
+        self._num_late = self._num_late + 1 if stamp_ns > self._late_ns else 1
+        self._late_ns = int(stamp_ns)
+        if self._num_back == CLOCK_READINGS or self._num_late == LATE_READINGS:
             self._stamps.clear()
             self._readings.clear()
-            self._num_back = 0
+            self._num_back = self._num_late = 0
 
     def forget_before(self, stamp_ns: int) -> None:
         """Drop readings that no interval after this time needs: all but two before it."""
@@ -153,6 +167,12 @@ class ImuBuffer:
         return (1.0 - share) * self._readings[after - 1] + share * self._readings[after]
 
 
+def _is_possible(reading: Floats) -> bool:
+    """Whether a sensor can give a reading (6,)."""
+    rate, force = (float(np.abs(part).max()) for part in np.split(reading, 2))
+    return rate <= FASTEST_RAD_S and force <= STRONGEST_M_S2
+
+
 def _is_spike(before: Floats, reading: Floats, after: Floats) -> bool:
     """Whether a reading (6,) is far from both neighbours, which are near each other."""
     limits = SPIKE_RATE_RAD_S, SPIKE_FORCE_M_S2
@@ -164,15 +184,20 @@ def _is_spike(before: Floats, reading: Floats, after: Floats) -> bool:
     return False
 
 
-def _checked(stamp_ns: int, angular_velocity: Floats, linear_acceleration: Floats) -> Floats:
+def _checked(
+    stamp_ns: int, angular_velocity: npt.ArrayLike, linear_acceleration: npt.ArrayLike
+) -> Floats:
     """Reading (6,) of finite numbers."""
-    if not isinstance(stamp_ns, int | np.integer):
+    whole = isinstance(stamp_ns, int | np.integer) and not isinstance(stamp_ns, bool)
+    if not whole or abs(int(stamp_ns)) > np.iinfo(np.int64).max:
         raise InputError(
-            f"The stamp of an IMU reading must be whole nanoseconds, not {stamp_ns!r}."
+            f"The stamp of an IMU reading must be whole nanoseconds of 64 bits, not {stamp_ns!r}."
         )
     try:
-        parts = [np.asarray(part, np.float64) for part in (angular_velocity, linear_acceleration)]
-        good = all(part.shape == (3,) and np.all(np.isfinite(part)) for part in parts)
+        given = [np.asarray(part) for part in (angular_velocity, linear_acceleration)]
+        real = all(part.dtype.kind != "c" for part in given)
+        parts = [part.astype(np.float64) for part in given] if real else []
+        good = real and all(part.shape == (3,) and np.isfinite(part).all() for part in parts)
     except (TypeError, ValueError):
         parts, good = [], False
     if not good:

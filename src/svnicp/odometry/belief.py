@@ -2,8 +2,8 @@
 """Whether a scan's pose can be believed, given where the motion model expects the body.
 
 A pose far from the prediction is refused, unless the model gives way: that things go on as they
-went is weak evidence, an IMU is strong. Which part contradicts it, place or direction, tells a
-wrong match from wrong readings.
+went is weak evidence, an IMU is strong. What contradicts it, the direction or a place near by, or
+but a place farther away, tells wrong readings from a wrong match.
 """
 
 import numpy as np
@@ -23,6 +23,8 @@ LOOKED_AT = 1000
 """About so many points of a scan are looked at for that."""
 TURNED_SIGMA = 4.0
 """A rotation this many standard deviations from the prediction contradicts it."""
+NEAR_M = 0.5
+"""Things that repeat (panels, ribs, windows) do so farther apart than this [m]."""
 
 
 def is_believable(
@@ -48,6 +50,11 @@ def turned_otherwise(
     total += np.eye(3) * config.gate_floor_rad**2
     turned = measurement.innovation[3:]
     return float(turned @ np.linalg.solve(total, turned)) > TURNED_SIGMA**2
+
+
+def is_near(measurement: PoseMeasurement | None) -> bool:
+    """Whether a pose is too near to the prediction to be a match with the next of equal things."""
+    return measurement is not None and float(np.linalg.norm(measurement.innovation[:3])) < NEAR_M
 
 
 def lies_in(local_map: VoxelMap, points: Points, T_world_body: Transform, reach_m: float) -> bool:

@@ -170,6 +170,9 @@ class ConstantVelocity:
     def with_readings(self) -> None:
         """Nothing to take back."""
 
+    def doubt_readings(self, innovation: Floats) -> None:
+        """Nothing: there are none."""
+
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
         self.stamp_ns = stamp_ns

@@ -23,6 +23,7 @@ from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
 from svnicp.odometry.readings import Readings, between_readings, is_slow, lost_at_ends
 from svnicp.odometry.standing_still import stand_still
+from svnicp.odometry.surprises import PUSHING_SCANS
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
 
@@ -49,6 +50,7 @@ class InertialMotion:
         self._last_believed = LastBelieved()
         self._believed = False
         self._with_readings: Eskf | None = None
+        self._guessed_map = False
         self._coasted_s = 0.0
         self._last_rate, self._rate_var = np.zeros(3), 0.0
         self._gyroscope_var = self._noise.gyroscope**2
@@ -116,6 +118,7 @@ class InertialMotion:
             return None
         self.beginning.in_motion(first.mean_ns, seen[0], found)
         self.eskf.take_velocity(*seen)
+        self._guessed_map = True
         return track_around(self.eskf, self.imu, first)
 
     def has_just_begun(self, seconds: float) -> bool:
@@ -202,6 +205,9 @@ class InertialMotion:
         noise = measurement.covariance + turning_var * turning_lag @ turning_lag.T
         velocity = self.eskf.velocity.copy()
         correction = self.eskf.correct(measurement.innovation, noise, lag)
+        if self._guessed_map:
+            self.eskf.doubt_map(lag, velocity)
+            self._guessed_map = False
         self._believed = True
         self._velocity_step = float(np.linalg.norm(self.eskf.velocity - velocity))
         return correction
@@ -214,6 +220,20 @@ class InertialMotion:
         """Let the map take over the pose's error, as far as it is made anew."""
         self.eskf.hand_over(share)
         self._believed = self._believed or share >= 1.0
+
+    def doubt_readings(self, innovation: Floats) -> None:
+        """Learn the motion and the biases anew: scans were off the same way again and again.
+
+        As far as such an innovation (6,), after that many scans, may be their fault.
+        """
+        shifted, turned = (float(np.linalg.norm(part)) for part in np.split(innovation, 2))
+        scan_s = max((self.stamp_ns or 0) - self._last_believed.stamp_ns, 1) * 1e-9
+        pushed_s = PUSHING_SCANS * scan_s
+        self.eskf.doubt_motion(shifted, turned, shifted / scan_s)
+        self.eskf.doubt_biases(
+            np.hypot(self._config.gyroscope_bias_std, turned / pushed_s),
+            np.hypot(self._config.accelerometer_bias_std, shifted / scan_s / pushed_s),
+        )
 
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""

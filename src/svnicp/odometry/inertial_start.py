@@ -76,7 +76,7 @@ def _check_units(readings: Floats, gravity_m_s2: float) -> None:
     rate = float(np.mean(np.linalg.norm(readings[:, :3], axis=1)))
     low, high = (factor * gravity_m_s2 for factor in GRAVITY_FACTORS)
     if not low < force < high:
-        hint = "they seem to be in g" if 0.8 < force < 1.2 else "is gravity taken out of them"
+        hint = _unit(force, gravity_m_s2)
         raise InputError(
             f"The IMU's mean acceleration at the start is {force:.2f} m/s^2 instead of "
             f"{gravity_m_s2:.2f} m/s^2 ({hint}?); give m/s^2 with gravity, or leave the IMU out."
@@ -86,6 +86,15 @@ def _check_units(readings: Floats, gravity_m_s2: float) -> None:
             f"The IMU's mean angular rate at the start is {rate:.1f} rad/s (is it in degrees per "
             "second?); give rad/s, or leave the IMU out."
         )
+
+
+def _unit(force: float, gravity_m_s2: float) -> str:
+    """What readings seem to be whose mean is this, instead of gravity."""
+    if 0.8 < force < 1.2:
+        return "they seem to be in g"
+    if 800.0 < force < 1200.0:
+        return "they seem to be in thousandths of g, or in cm/s^2"
+    return "is gravity taken out of them" if force < gravity_m_s2 else "what is their unit"
 
 
 def place_is_seen(found: PoseGaussian) -> bool:

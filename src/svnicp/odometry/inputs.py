@@ -86,7 +86,12 @@ def num_places(points: Points) -> int:
 
 def check_scan(points: npt.ArrayLike, stamp_ns: int, point_times_ns: npt.ArrayLike | None) -> Scan:
     """Scan of arrays; points that are not finite are left out together with their times."""
-    cloud = np.asarray(points)
+    try:
+        cloud = np.asarray(points)
+    except ValueError:
+        raise InputError(
+            "points must be numbers of shape (n, 3), but its rows differ in length."
+        ) from None
     if cloud.ndim != 2 or cloud.shape[1] != 3 or cloud.dtype.kind not in "fiu":
         raise InputError(
             f"points must be numbers of shape (n, 3), not {cloud.dtype} of shape {cloud.shape}."

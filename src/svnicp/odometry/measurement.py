@@ -42,7 +42,6 @@ class MeasurementNoise:
         self._expected: Covariance = np.eye(6)
         self._adapts = carried and config.noise == "adaptive"
         self._asks_others = self._adapts and config.persistent_scans > 1
-        self._learns = self._adapts and config.surprising_scans > 0
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
 
     def measure(
@@ -73,7 +72,7 @@ class MeasurementNoise:
         doubted = alone * youth(self._config, map_age)
         doubted = doubted + self._slant(alone, prediction.covariance)
         noise = doubted + prediction.scan_noise + prediction.map_doubt
-        if self._learns:
+        if self._adapts:
             self._expected = noise + prediction.covariance
             missing = self._surprises.excess(self._expected, prediction.T_world_body)
             noise, alone = noise + missing, alone + missing
@@ -81,10 +80,20 @@ class MeasurementNoise:
 
     def believed(self, measurement: PoseMeasurement, prediction: Prediction) -> None:
         """Learn from the last scan that was measured, which was fused, how sure scans are."""
-        if self._learns:
+        if self._adapts:
             self._surprises.add(
                 measurement.innovation, self._expected, prediction.T_world_body
             )  # fmt: skip
+
+    @property
+    def knew_its_place(self) -> bool:
+        """Whether the last scans, each by itself, knew every direction."""
+        return self._asks_others and self._persistence.knew_its_place
+
+    @property
+    def readings_push(self) -> bool:
+        """Whether the last believed scans were pushed off, as only wrong readings do."""
+        return self._surprises.are_a_push
 
     def prediction_was_wrong(self) -> None:
         """Do not hold against scans what bad readings did."""

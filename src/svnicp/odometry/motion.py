@@ -145,6 +145,10 @@ class MotionModel(Protocol):
         """Take ``without_readings`` back."""
         ...
 
+    def doubt_readings(self, innovation: Floats) -> None:
+        """Scans were off the prediction the same way again and again, the last by this (6,)."""
+        ...
+
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
         ...

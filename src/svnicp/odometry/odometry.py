@@ -108,9 +108,7 @@ class Odometry:
     ) -> None:
         """Take one IMU reading: (3,) [rad/s] and (3,) [m/s^2], in the order of time."""
         if isinstance(self.motion, InertialMotion):
-            self.motion.imu.add(
-                stamp_ns, np.asarray(angular_velocity), np.asarray(linear_acceleration)
-            )
+            self.motion.imu.add(stamp_ns, angular_velocity, linear_acceleration)
         else:
             self._wait.reading_unused()
 

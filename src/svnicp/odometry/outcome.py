@@ -4,8 +4,11 @@
 import enum
 from typing import NamedTuple
 
+import numpy as np
+
 from svnicp.arrays import Covariance
 from svnicp.inertial.eskf import Correction
+from svnicp.lie import se3_inverse, se3_log
 from svnicp.odometry.motion import CERTAIN, PoseMeasurement
 from svnicp.registration import RegistrationResult, Status
 from svnicp.registration.posterior import WeakDirection
@@ -21,7 +24,7 @@ class Fate(enum.Enum):
     FIRST = "the first scan begins the map"
     OK = "matched"
     WEAK = "matched, but the scan hardly constrains some directions"
-    AGAINST_IMU = "matched, but only without the IMU's readings, which contradict the scan"
+    AGAINST_IMU = "matched, but the IMU's readings contradict the scan, which stands against them"
     BLIND = "the map shows no surface here yet: the pose is predicted, and the scan is mapped"
     EMPTY = "too few points: the pose is predicted"
     UNMATCHED = "too little of the scan is in the map: the pose is predicted"
@@ -66,6 +69,13 @@ def judge(result: RegistrationResult) -> Fate:
     if result.status in {Status.LOW_OVERLAP, Status.TOO_FEW_MATCHES}:
         return Fate.UNMATCHED
     return Fate.WEAK if weak_alone(result) else Fate.OK
+
+
+def are_apart(one: RegistrationResult, other: RegistrationResult) -> bool:
+    """Whether a scan was found at two places that are farther from each other than one is known."""
+    apart = se3_log(se3_inverse(one.T_target_source) @ other.T_target_source)
+    shifted, turned = (float(np.linalg.norm(part)) for part in np.split(apart, 2))
+    return shifted > STRONG["translation"] or turned > STRONG["rotation"]
 
 
 def weak_alone(result: RegistrationResult) -> list[WeakDirection]:

@@ -21,6 +21,8 @@ from svnicp.odometry.outcome import STRONG
 
 LEAST_SHARE = 1e-6
 """Information over the prediction's, of directions about which scans say nothing."""
+SOME_SCANS = 5
+"""So many scans in a row that know their place do so by more than chance."""
 
 
 class Persistence:
@@ -28,6 +30,12 @@ class Persistence:
 
     def __init__(self, num_scans: int) -> None:
         self._recent: deque[Floats] = deque(maxlen=num_scans)
+
+    @property
+    def knew_its_place(self) -> bool:
+        """Whether the last scans, of which there are some, left no direction weak."""
+        last = list(self._recent)[-SOME_SCANS:]
+        return len(last) == SOME_SCANS and all(_knows_its_place(each) for each in last)
 
     def confirmed(
         self, alone: Covariance, predicted: Covariance, T_world_body: Transform

@@ -13,14 +13,14 @@ import numpy as np
 from svnicp.arrays import Covariance, Transform
 from svnicp.config import Config
 from svnicp.data.measurements import Scan
-from svnicp.odometry.belief import is_believable, turned_otherwise
+from svnicp.odometry.belief import is_believable, is_near, turned_otherwise
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import num_places
 from svnicp.odometry.matching import matching
 from svnicp.odometry.measurement import MeasurementNoise
 from svnicp.odometry.motion import Prediction
-from svnicp.odometry.outcome import Fate, Outcome, judge
+from svnicp.odometry.outcome import Fate, Outcome, are_apart, judge
 from svnicp.odometry.several_starts import well_placed_start
 from svnicp.odometry.surroundings import Surroundings
 from svnicp.preprocess import BodyPoints, body_points
@@ -62,6 +62,10 @@ class Placing(NamedTuple):
         prediction: Prediction,
     ) -> tuple[BodyPoints, Outcome]:  # fmt: skip
         """Believe a registration or not; returns the outcome, and the points that it is about."""
+        if result is not None and self._lost_sight(result):
+            second = self._without_readings(scan, instead_of=result)
+            if second is not None:
+                return second
         outcome = self._fuse(result, prediction)
         if (
             outcome.fate is Fate.UNMATCHED
@@ -86,39 +90,75 @@ class Placing(NamedTuple):
         fate = judge(result)
         if fate.used and not is_believable(measurement, self.motion, self.config.odometry):
             fate = Fate.REFUSED
+        outcome = Outcome(fate, result, measurement, None, prediction.covariance)
         if not fate.used or (only is not None and fate is not only):
-            return Outcome(fate, result, measurement)
+            return outcome
         self.noise.believed(measurement, prediction)
-        correction = self.motion.correct(measurement)
-        return Outcome(fate, result, measurement, correction, prediction.covariance)
+        if self._is_pushed_off(outcome):
+            outcome = outcome._replace(fate=Fate.AGAINST_IMU)
+            self.noise.prediction_was_wrong()
+            self.motion.doubt_readings(measurement.innovation)
+        return outcome._replace(correction=self.motion.correct(measurement))
+
+    def _is_pushed_off(self, outcome: Outcome) -> bool:
+        """Whether readings push the prediction off a scan that may contradict them."""
+        return (
+            outcome.fate is Fate.OK
+            and self.noise.readings_push
+            and self.surroundings.is_witness(outcome, self.config)
+        )
 
     def _ask_again(
         self, scan: Scan, points: BodyPoints, outcome: Outcome
     ) -> tuple[BodyPoints, Outcome]:
         """Ask a scan that does not fit once more, without the IMU's readings."""
-        prediction = self.motion.without_readings(scan) if self._may_contradict(outcome) else None
-        if prediction is None:
-            return points, outcome._replace(fate=self._or_new_map(outcome.fate))
-        again = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
-        second = self._fuse(self.register(again, prediction), prediction, only=Fate.OK)
-        if second.fate is Fate.OK:
-            self.noise.prediction_was_wrong()
-            return again, second._replace(fate=Fate.AGAINST_IMU)
-        self.motion.with_readings()
+        second = self._without_readings(scan) if self._may_contradict(outcome) else None
+        if second is not None:
+            return second
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))
+
+    def _without_readings(
+        self, scan: Scan, instead_of: RegistrationResult | None = None
+    ) -> tuple[BodyPoints, Outcome] | None:
+        """Believe a scan without the IMU's readings; None where it does not fit so, either.
+
+        ``instead_of``: it must be found elsewhere than here.
+        """
+        prediction = self.motion.without_readings(scan)
+        if prediction is None:
+            return None
+        points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
+        result = self.register(points, prediction)
+        if instead_of is None or (result is not None and are_apart(result, instead_of)):
+            outcome = self._fuse(result, prediction, only=Fate.OK)
+            if outcome.fate is Fate.OK:
+                self.noise.prediction_was_wrong()
+                return points, outcome._replace(fate=Fate.AGAINST_IMU)
+        self.motion.with_readings()
+        return None
+
+    def _lost_sight(self, result: RegistrationResult) -> bool:
+        """Whether a scan is blind along a direction that the scans before it all knew.
+
+        To a prediction that is sure and wrong, the surfaces that contradict it are outliers.
+        """
+        return judge(result) is Fate.WEAK and self.noise.knew_its_place
 
     def _may_contradict(self, outcome: Outcome) -> bool:
         """Whether a scan that does not fit may stand against the IMU.
 
         One bad reading must not outvote all scans to come. But only a scan that constrains every
         direction may stand against an IMU: in a corridor the IMU is the better witness. So it is
-        where only the place contradicts it: things that repeat shift a scan, but do not turn it.
+        where only a place farther away contradicts it: things that repeat shift a scan, by as far
+        as they are apart, but do not turn it.
         """
         if outcome.result is None or not self.surroundings.is_witness(outcome, self.config):
             return False
-        return outcome.fate is not Fate.REFUSED or turned_otherwise(
-            outcome.measurement, self.motion, self.config.odometry
-        )
+        if outcome.fate is not Fate.REFUSED or (
+            outcome.contradicts and is_near(outcome.measurement)
+        ):
+            return True
+        return turned_otherwise(outcome.measurement, self.motion, self.config.odometry)
 
     def _navigates_alone(self) -> bool:
         """Whether the IMU has to do without scans by now, as ``noise="none"`` asks."""

@@ -14,6 +14,7 @@ from svnicp.arrays import Floats
 from svnicp.config import InertialConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.inertial import ImuBuffer
+from svnicp.odometry.inertial_start import TURNING_RAD_S
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,18 @@ class Readings:
                 "The IMU repeats one reading, to the last bit: its driver seems to be dead. Such "
                 "readings are left out, and the covariance opens up; this is said once.",
             )
+        if imu.num_impossible:
+            self._say_once(
+                "impossible",
+                "The IMU gave readings that no sensor can give, of more than 500 rad/s or 500 g. "
+                "They are left out, and the covariance opens up; this is said once.",
+            )
+        if _mean_rate(imu, begin_ns, end_ns) > TURNING_RAD_S:
+            self._say_once(
+                "degrees",
+                "The IMU says that the body turns by more than 10 rad/s: are its rates in degrees "
+                "per second? Give rad/s, or leave the IMU out; this is said once.",
+            )
         if is_slow(imu, config):
             self._say_once(
                 "slow",
@@ -55,6 +68,12 @@ class Readings:
         if subject not in self.said:
             self.said.append(subject)
             log.warning("%s", words)
+
+
+def _mean_rate(imu: ImuBuffer, begin_ns: int, end_ns: int) -> float:
+    """How fast the body turned between two times [ns], by the readings [rad/s]."""
+    rates = imu.window(begin_ns, end_ns)[:, :3]
+    return float(np.linalg.norm(rates, axis=1).mean()) if len(rates) else 0.0
 
 
 def longest_s(imu: ImuBuffer, config: InertialConfig) -> float:

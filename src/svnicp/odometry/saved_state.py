@@ -90,6 +90,12 @@ def save_state(
     InputError
         If the disk does not take it.
     """
+    try:
+        _check_counters(progress)
+    except (AttributeError, TypeError, ValueError):
+        raise InputError(
+            f"progress must be counters by name, such as {{'scans': 3}}, not {progress!r}."
+        ) from None
     arrays: Arrays = {}
     content = {
         "format": FORMAT,

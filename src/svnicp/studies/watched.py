@@ -73,6 +73,16 @@ class _Watch(MeasurementNoise):
         """Take note as the other does."""
         self._inner.believed(measurement, prediction)
 
+    @property
+    def knew_its_place(self) -> bool:
+        """Find as the other does."""
+        return self._inner.knew_its_place
+
+    @property
+    def readings_push(self) -> bool:
+        """Find as the other does."""
+        return self._inner.readings_push
+
     def prediction_was_wrong(self) -> None:
         """Take note as the other does."""
         self._inner.prediction_was_wrong()

@@ -95,6 +95,20 @@ _IMU = (
         duration_s=WHOLE_S, imu_only=True,
     ),
     Fault(
+        "accelerometer's bias jumps", imu_faults.changed(imu_faults.shifted(0.0, 0.5)),
+        "The same without a turn that would show it. Scans are then off the prediction the same "
+        "way, again and again: after five, one stands against the IMU, and velocity and biases "
+        "are learnt anew. Steps until then are wrong by more than is stated.",
+        duration_s=WHOLE_S, imu_only=True,
+    ),
+    Fault(
+        "a push of 1 g for 0.1 s", imu_faults.changed(imu_faults.shifted(0.0, GRAVITY_M_S2)),
+        "Readings say that the body was pushed, but it was not. A scan that knows every direction "
+        "contradicts them, by a place nearby or by losing sight of a direction that the scans "
+        "before it all knew, and stands against the IMU.",
+        duration_s=0.1, imu_only=True,
+    ),
+    Fault(
         "acceleration in g", imu_faults.changed(imu_faults.scaled(1.0, 1.0 / GRAVITY_M_S2)),
         "Bags and tables are read in the right unit, which is told from the length of gravity; "
         "here the readings are handed to odometry as they are, and it refuses to start, with a "
@@ -103,9 +117,9 @@ _IMU = (
     ),
     Fault(
         "rates in degrees", imu_faults.changed(imu_faults.scaled(math.degrees(1.0), 1.0)),
-        "Nothing in a recording tells this unit apart; where the mean rate is impossible, odometry "
-        "refuses to start. Else scans stand against the IMU all the time (`against_imu`), and the "
-        "result is that of LiDAR alone.",
+        "Nothing in a recording tells this unit apart; where the mean rate is impossible at the "
+        "start, odometry refuses to start, and later a warning says so. Scans stand against the "
+        "IMU (`against_imu`) where they can, and where they cannot the run is lost.",
         begin_s=0.0, duration_s=WHOLE_S, imu_only=True,
     ),
 )  # fmt: skip
@@ -158,6 +172,12 @@ _CLOCKS = (
         "clock set back 5 s", clock_faults.set_clock(-5.0),
         "Two scans are left out. With the third in a row that is more than a second too early a "
         "warning says that the clock was set, and time goes on from there.",
+        duration_s=0.0,
+    ),
+    Fault(
+        "clock set back 0.9 s", clock_faults.set_clock(-0.9),
+        "Four scans are left out. With the fifth in a row that is too early, each later than the "
+        "one before, a warning says that the clock was set, and time goes on from there.",
         duration_s=0.0,
     ),
     Fault(
