@@ -17,6 +17,7 @@ from rich.console import Console
 from svnicp import __version__
 from svnicp.cli import exit_codes, show
 from svnicp.cli.evaluate_tables import show_evaluation
+from svnicp.cli.first_use import compile_first
 from svnicp.cli.json_target import JsonTarget
 from svnicp.cli.run import RunCommand
 from svnicp.cli.run_folder_state import can_go_on
@@ -93,6 +94,7 @@ def perform(
 ) -> Ran:
     """Go through the data, with a bar, and write the files of the run."""
     path = command.out if command.out is not None else default_folder(inputs.dataset)
+    compile_first(told, command.preset)
     description = inputs.description(command, command_line)
     with stop_on_interrupt() as stop, _session(path, command, inputs, description, told) as session:
         session.listeners = listeners
