@@ -76,7 +76,7 @@ def test_scans_stand_against_bad_readings(name: str):
     assert "against_imu" in rows["status"]
     assert rows["status"].count("refused") <= 1
     assert rows["errors_m"][-1] < 0.02
-    assert rows["pose_squares"][-1] < 4.0
+    assert rows["pose_squares"][-1] < 3.0
     assert set(rows["status"][-3:]) == {"ok"}
     assert np.mean(rows["step_squares"][-4:]) < 3.0
     assert run.num_scans - len(run.seen) == start_scans(True)

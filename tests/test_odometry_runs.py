@@ -2,6 +2,7 @@
 """Odometry on small drives: accurate, honest, repeatable, with and without an IMU."""
 
 import dataclasses
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Literal
@@ -99,7 +100,7 @@ def test_stamps_are_the_mean_times_of_the_points(imu: ImuNoise | None):
 
 def test_drift_is_added_where_the_body_is():
     """What a scan adds to the drift is in the body tangent of that scan, not moved on by a step."""
-    odometry = Odometry(DEFAULT)
+    odometry = Odometry(replace(DEFAULT, drift=DriftConfig(held_back=0.0)))
     before = feed(odometry, measured(drive())[:-200])
     recorder = RecordedDrift(DriftConfig())
     drift = odometry.surroundings.drift.covariance
@@ -126,6 +127,19 @@ def test_errors_that_are_alike_add_up_with_the_way():
     alike = [np.sqrt(spread(3.0, n) ** 2 - spread(0.0, n) ** 2) for n in (1, 4)]
     assert_allclose(alike[1], 4.0 * alike[0], rtol=1e-6)
     assert_allclose(alike[0], 3.0 * 0.01, rtol=0.01)
+
+
+def test_scans_hold_the_body_back_along_what_they_do_not_show():
+    """By a share of every step, which adds up with the way, and by nothing across."""
+    drift, step = MapDrift(DriftConfig(held_back=0.003)), se3_exp(np.eye(6)[0] * 0.2)
+    blind = np.diag([1.0, 1e-8, 1e-8, 1e-8, 1e-8, 1e-8])
+    for _ in range(50):
+        drift.move(step)
+        held_back = drift.hold_back(step, blind)
+    assert_allclose(np.sqrt(held_back[0, 0]), 0.003 * 0.2, rtol=1e-3)
+    assert np.sqrt(held_back[1:, 1:].max()) < 1e-6
+    assert_allclose(np.sqrt(drift.covariance[0, 0]), 0.003 * 50 * 0.2, rtol=1e-3)
+    assert np.sqrt(drift.covariance[1:, 1:].max()) < 1e-4
 
 
 def test_what_a_map_takes_over_is_a_covariance():

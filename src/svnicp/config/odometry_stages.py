@@ -112,17 +112,23 @@ class InertialConfig:
 class DriftConfig:
     """How the absolute covariance grows: scans are matched to a map that is not true itself."""
 
-    renewal: float = 1.0
+    renewal: float = 0.5
     """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
     systematic: float = 0.5
     """Standard deviation of the part of that error that is the same again and again, over the
     whole: it grows with the way and not with its root."""
+    held_back: float = 0.003
+    """Standard deviation of what a step is too short by, over its length, along a direction that
+    scans do not show."""
+    hidden_m: float = 0.005
+    """A scan that knows a direction to this shows half of it [m]."""
 
     def __post_init__(self) -> None:
         require_finite("drift", self)
-        for name in ("renewal", "systematic"):
+        for name in ("renewal", "systematic", "held_back"):
             value = getattr(self, name)
             require(value >= 0, f"drift.{name}", "not negative", value)
+        require(self.hidden_m > 0, "drift.hidden_m", "positive", self.hidden_m)
 
 
 @dataclass(frozen=True, kw_only=True)

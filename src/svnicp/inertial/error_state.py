@@ -122,6 +122,11 @@ class ErrorState:
         self.covariance[ROTATION, ROTATION] += np.eye(3) * rotation_std**2
         self.covariance[VELOCITY, VELOCITY] += np.eye(3) * velocity_std**2
 
+    def spread_map(self, position_std: float, rotation_std: float) -> None:
+        """Know the place of the map less [m], [rad]."""
+        stds = np.repeat([position_std, rotation_std], 3)
+        self.covariance[MAP, MAP] += np.diag(stds**2)
+
     def doubt_map(self, velocity_lag: Floats, velocity: Floats) -> None:
         """The map was deskewed by this velocity (3,), and is off by (6, 3) [s] times its error."""
         error = self.velocity - velocity

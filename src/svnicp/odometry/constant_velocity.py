@@ -173,6 +173,9 @@ class ConstantVelocity:
     def doubt_readings(self, innovation: Floats) -> None:
         """Nothing: there are none."""
 
+    def mapped_wrong(self, shifted_m: float, turned_rad: float) -> None:
+        """Nothing: no readings can have done it."""
+
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
         self.stamp_ns = stamp_ns

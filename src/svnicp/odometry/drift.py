@@ -8,6 +8,10 @@ while the map renews itself once it takes over about one scan's error, per scan 
 share of new surfaces. A part of that error is the same again and again (normals that lean, a range
 that is off), and adds up with the way instead of its root. A body at rest renews nothing and does
 not drift.
+
+Along a direction that scans hardly show they also hold the body back, by a few thousandths of its
+way: the part of the map that they match was made by the scans just before, with their errors. No
+single scan shows it, steps are all too short alike, and a filter takes them to be right.
 """
 
 import numpy as np
@@ -27,18 +31,33 @@ class MapDrift:
         self._config = config
         self._by_chance: Covariance = np.zeros((6, 6))
         self._alike: Floats = np.zeros((6, 6))
+        self._held_back: Floats = np.zeros((6, 3))
 
     @property
     def covariance(self) -> Covariance:
         """(6, 6) of the map around the body."""
         alike = self._config.systematic * self._alike
-        return self._by_chance + alike @ alike.T
+        return self._by_chance + alike @ alike.T + self._held_back @ self._held_back.T
 
     def move(self, T_previous_body: Transform) -> None:
         """Carry the error along with the body."""
         A = se3_adjoint(se3_inverse(T_previous_body))
         self._by_chance = A @ self._by_chance @ A.T
         self._alike = A @ self._alike
+        self._held_back = A @ self._held_back
+
+    def hold_back(self, T_previous_body: Transform, scan_cov: Covariance) -> Covariance:
+        """Covariance (6, 6) by which a step (4, 4) may be too short, which the map takes over.
+
+        ``scan_cov`` (6, 6): of the pose by the scan alone, which says what it hardly shows.
+        """
+        values, axes = np.linalg.eigh(scan_cov[:3, :3])
+        hidden = values / (values + self._config.hidden_m**2)
+        way_m = float(np.linalg.norm(T_previous_body[:3, 3]))
+        root = np.zeros((6, 3))
+        root[:3] = self._config.held_back * way_m * (axes * hidden) @ axes.T
+        self._held_back = self._held_back + root
+        return root @ root.T
 
     def renew(self, share: float, scan_cov: Covariance, predicted_cov: Covariance) -> Covariance:
         """Let a share of the map take over the error of a scan, as far as scans decide the pose.

@@ -31,6 +31,8 @@ REST_CHECK_S = 0.7
 """Scans of this long are asked before it is taken to be at rest indeed [s]."""
 UNSEEN_REST_M_S = 0.03
 """How fast a body may be that seems to be at rest by its IMU and by two scans [m/s]."""
+TAKEN_OVER = 0.1
+"""Share of a few scans in the map around them."""
 VISIBLE_M = 0.002
 """A scan is deskewed again when its last point moves by more than this by a new velocity [m]."""
 
@@ -230,10 +232,15 @@ class InertialMotion:
         scan_s = max((self.stamp_ns or 0) - self._last_believed.stamp_ns, 1) * 1e-9
         pushed_s = PUSHING_SCANS * scan_s
         self.eskf.doubt_motion(shifted, turned, shifted / scan_s)
+        self.mapped_wrong(shifted, turned)
         self.eskf.doubt_biases(
             np.hypot(self._config.gyroscope_bias_std, turned / pushed_s),
             np.hypot(self._config.accelerometer_bias_std, shifted / scan_s / pushed_s),
         )
+
+    def mapped_wrong(self, shifted_m: float, turned_rad: float) -> None:
+        """The last scans entered the map that far off, which takes over a share of it."""
+        self.eskf.spread_map(TAKEN_OVER * shifted_m, TAKEN_OVER * turned_rad)
 
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""

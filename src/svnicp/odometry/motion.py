@@ -149,6 +149,10 @@ class MotionModel(Protocol):
         """Scans were off the prediction the same way again and again, the last by this (6,)."""
         ...
 
+    def mapped_wrong(self, shifted_m: float, turned_rad: float) -> None:
+        """Take note that the last scans entered the map that far off [m], [rad]."""
+        ...
+
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
         ...

@@ -148,8 +148,7 @@ class Odometry:
         clock.lap("register")
         points, outcome = placing.correct(scan, points, result, prediction)
         clock.lap("correct")
-        step = self.motion.step
-        self.surroundings.drift.move(step.T_world_body)
+        step = self.surroundings.follow(self.motion.step, outcome)
         self._insert(scan, points, outcome)
         clock.lap("map")
         self.num_scans += 1

@@ -133,6 +133,8 @@ class Placing(NamedTuple):
             outcome = self._fuse(result, prediction, only=Fate.OK)
             if outcome.fate is Fate.OK:
                 self.noise.prediction_was_wrong()
+                odometry = self.config.odometry
+                self.motion.mapped_wrong(odometry.gate_floor_m, odometry.gate_floor_rad)
                 return points, outcome._replace(fate=Fate.AGAINST_IMU)
         self.motion.with_readings()
         return None

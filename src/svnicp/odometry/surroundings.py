@@ -17,6 +17,7 @@ from svnicp.odometry.map_scale import fitting_scale
 from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.motion import MotionModel
 from svnicp.odometry.outcome import Outcome
+from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import thinned
 
 PRUNE_EVERY = 10
@@ -49,6 +50,14 @@ class Surroundings:
         """Add points (n, 3) of the body frame; returns the share of the map that is new."""
         kept = thinned(points, config.preprocess.max_map_points)
         return self.local_map.insert(moved(motion.T_world_body, kept))
+
+    def follow(self, step: PoseGaussian, outcome: Outcome) -> PoseGaussian:
+        """Carry the map's error along with a step; returns it with what may hold it back."""
+        self.drift.move(step.T_world_body)
+        if outcome.measurement is None or not outcome.fate.used:
+            return step
+        held_back = self.drift.hold_back(step.T_world_body, outcome.measurement.scan_covariance)
+        return PoseGaussian(step.T_world_body, step.covariance + held_back)
 
     def insert(
         self, points: Points, outcome: Outcome, motion: MotionModel, config: Config, number: int
