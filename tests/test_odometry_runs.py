@@ -2,7 +2,6 @@
 """Odometry on small drives: accurate, honest, repeatable, with and without an IMU."""
 
 import dataclasses
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Literal
@@ -28,7 +27,7 @@ from svnicp.lie import (
     transform_points,
 )
 from svnicp.odometry import Odometry, run
-from svnicp.odometry.drift import MapDrift
+from svnicp.odometry.drift import SHOWN, MapDrift
 from svnicp.odometry.inertial_motion import InertialMotion
 from threads import needs_two_threads, num_threads
 
@@ -100,7 +99,7 @@ def test_stamps_are_the_mean_times_of_the_points(imu: ImuNoise | None):
 
 def test_drift_is_added_where_the_body_is():
     """What a scan adds to the drift is in the body tangent of that scan, not moved on by a step."""
-    odometry = Odometry(replace(DEFAULT, drift=DriftConfig(held_back=0.0)))
+    odometry = Odometry(dataclasses.replace(DEFAULT, drift=DriftConfig(held_back=0.0)))
     before = feed(odometry, measured(drive())[:-200])
     recorder = RecordedDrift(DriftConfig())
     drift = odometry.surroundings.drift.covariance
@@ -140,6 +139,26 @@ def test_scans_hold_the_body_back_along_what_they_do_not_show():
     assert np.sqrt(held_back[1:, 1:].max()) < 1e-6
     assert_allclose(np.sqrt(drift.covariance[0, 0]), 0.003 * 50 * 0.2, rtol=1e-3)
     assert np.sqrt(drift.covariance[1:, 1:].max()) < 1e-4
+
+
+def test_a_map_has_the_error_of_its_first_scan():
+    """What a scan knows is off by that for good; what it does not know it does not decide."""
+    drift = MapDrift(DriftConfig())
+    drift.begin(np.diag([1e-8, 1e-8, 1.0, 1e-10, 1e-10, 1.0]))
+    stds = np.sqrt(np.diag(drift.covariance))
+    assert_allclose(stds[[0, 1, 3, 4]], [1e-4, 1e-4, 1e-5, 1e-5], rtol=1e-2)
+    assert_allclose(stds[[2, 5]], SHOWN, rtol=1e-2)
+
+
+def test_ends_are_as_sure_as_they_may_be():
+    """Over fifty draws of the sensors' noise, poses since the start have an ANEES near one."""
+    squared = []
+    for seed in range(50):
+        dataset = dataclasses.replace(drive(), seed=seed)
+        got = feed(Odometry(DEFAULT, XSENS), list(dataset.measurements()))
+        error = errors(dataset, got)[-1]
+        squared.append(error @ np.linalg.solve(got[-1].covariance, error) / 6.0)
+    assert 0.5 < np.mean(squared) < 2.0
 
 
 def test_what_a_map_takes_over_is_a_covariance():

@@ -112,7 +112,7 @@ class InertialConfig:
 class DriftConfig:
     """How the absolute covariance grows: scans are matched to a map that is not true itself."""
 
-    renewal: float = 0.5
+    renewal: float = 0.25
     """Error that the map takes over, as a multiple of a scan's own, when all of it is renewed."""
     systematic: float = 0.5
     """Standard deviation of the part of that error that is the same again and again, over the

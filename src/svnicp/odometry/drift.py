@@ -20,6 +20,8 @@ from svnicp.arrays import Covariance, Floats, Transform
 from svnicp.config import DriftConfig
 from svnicp.lie import se3_adjoint, se3_inverse
 
+SHOWN = np.array([0.002, 0.0003])
+"""A scan that does not know a direction to this does not decide it [m], [rad]."""
 ROUNDING = 2e-15
 """Share of the largest variance that is rounding."""
 
@@ -45,6 +47,16 @@ class MapDrift:
         self._by_chance = A @ self._by_chance @ A.T
         self._alike = A @ self._alike
         self._held_back = A @ self._held_back
+
+    def begin(self, scan_cov: Covariance) -> None:
+        """Let a new map take over the error of its first scan, as one like it has (6, 6).
+
+        All later scans are found where that one seemed to be, and average its error not away. What
+        a scan hardly shows they are not found by.
+        """
+        shown = np.diag(np.repeat(SHOWN, 3) ** 2)
+        taken = scan_cov @ np.linalg.solve(scan_cov + shown, shown)
+        self._by_chance = self._by_chance + 0.5 * (taken + taken.T)
 
     def hold_back(self, T_previous_body: Transform, scan_cov: Covariance) -> Covariance:
         """Covariance (6, 6) by which a step (4, 4) may be too short, which the map takes over.

@@ -131,7 +131,7 @@ class Placing(NamedTuple):
         result = self.register(points, prediction)
         if instead_of is None or (result is not None and are_apart(result, instead_of)):
             outcome = self._fuse(result, prediction, only=Fate.OK)
-            if outcome.fate is Fate.OK:
+            if outcome.correction is not None:
                 self.noise.prediction_was_wrong()
                 odometry = self.config.odometry
                 self.motion.mapped_wrong(odometry.gate_floor_m, odometry.gate_floor_rad)

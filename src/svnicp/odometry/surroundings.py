@@ -31,6 +31,7 @@ class Surroundings:
         self.local_map = VoxelMap(config.map)
         self.views = MapViews()
         self.drift = MapDrift(config.drift)
+        self._has_one_scan = False
 
     @property
     def is_empty(self) -> bool:
@@ -41,6 +42,7 @@ class Surroundings:
         """Begin a map at the present pose: it takes over what is not known of that."""
         motion.hand_over(1.0)
         self.local_map, self.views = VoxelMap(config.map), MapViews()
+        self._has_one_scan = True
 
     def replace(self, config: Config) -> None:
         """Forget the map, but not what is known about it: the next scan takes its place."""
@@ -71,6 +73,9 @@ class Surroundings:
         motion.hand_over(share)
         if outcome.measurement is not None and outcome.fate.used:
             scan_cov = outcome.measurement.scan_covariance
+            if self._has_one_scan:
+                self.drift.begin(scan_cov)
+                self._has_one_scan = False
             taken = self.drift.renew(share, scan_cov, outcome.predicted_cov)
             motion.map_turned(taken[3:, 3:])
         if number % PRUNE_EVERY == 0:
