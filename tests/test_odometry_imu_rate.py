@@ -88,6 +88,21 @@ def test_asking_changes_nothing():
         assert_array_equal(asked.covariance, plain.covariance)
 
 
+def test_the_newest_is_the_last_of_all():
+    """Gone through at once or one by one, the readings lead to the same pose."""
+    odometry = Odometry(DEFAULT, XSENS)
+    feed(odometry, measured(drive(SECONDS, REST_S)))
+    last_ns = imu_rate_poses(odometry)[-1].stamp_ns
+    for number in range(1, 300):
+        odometry.add_imu(last_ns + number * 10**7, [0.1, 0.0, 0.3], [1.0, 0.2, 9.5 + 0.01 * number])
+    newest, last = newest_pose(odometry), imu_rate_poses(odometry)[-1]
+    assert newest is not None
+    assert newest.stamp_ns == last.stamp_ns == last_ns + 299 * 10**7
+    assert_allclose(newest.T_world_body, last.T_world_body, atol=1e-9)
+    assert_allclose(newest.covariance, last.covariance, rtol=1e-6, atol=1e-12)
+    assert_allclose(newest.velocity_world, last.velocity_world, atol=1e-9)
+
+
 def test_there_are_no_poses_where_nothing_is_known():
     """None before the first estimate, none without an IMU, none beyond a gap in the readings."""
     measurements = measured(drive(1.6, 0.8))

@@ -7,12 +7,11 @@ may be asked at any time and as often as wanted.
 """
 
 import copy
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from svnicp.arrays import Covariance, Floats, Transform
+from svnicp.arrays import Covariance, Floats, Integers, Transform
 from svnicp.inertial import Eskf
 from svnicp.lie import se3_adjoint, se3_inverse
 from svnicp.odometry.inertial_motion import InertialMotion
@@ -35,40 +34,69 @@ class ImuPose(NamedTuple):
     """(3,) [m/s]."""
 
 
+class Ahead(NamedTuple):
+    """The way from the last estimate to the newest reading."""
+
+    eskf: Eskf
+    """A copy of the filter, at the last estimate."""
+    rows: Floats
+    """(n + 1, 7) of ``ImuBuffer.intervals``, as far as there is no gap."""
+    stamps_ns: Integers
+    """(n,) of the readings [ns]."""
+    missed: Floats
+    """For ``Eskf.predict``."""
+    drift: Covariance
+    """(6, 6) of the map, at the last estimate."""
+
+
 def imu_rate_poses(odometry: "Odometry") -> list[ImuPose]:
     """Poses at all readings since the last estimate, in the order of time.
 
     There are none before the first estimate, and none without an IMU. Beyond a gap in the readings
     (``inertial.max_gap_s``) nothing is known, so they end there.
     """
-    return list(_carried_on(odometry))
+    ahead = _ahead(odometry)
+    if ahead is None:
+        return []
+    T_begin_world = se3_inverse(ahead.eskf.T_world_body)
+    poses = []
+    for index, stamp_ns in enumerate(ahead.stamps_ns, start=1):
+        ahead.eskf.predict(ahead.rows[index - 1 : index + 1], ahead.missed)
+        poses.append(_pose(int(stamp_ns), ahead.eskf, T_begin_world, ahead.drift))
+    return poses
 
 
 def newest_pose(odometry: "Odometry") -> ImuPose | None:
-    """Pose at the newest reading, for control loops that cannot wait for a scan; None if none."""
-    poses = imu_rate_poses(odometry)
-    return poses[-1] if poses else None
+    """Pose at the newest reading, for control loops that cannot wait for a scan; None if none.
+
+    The last of ``imu_rate_poses``, but all readings are gone through at once: it takes about 10 us
+    for each, however long there has been no scan.
+    """
+    ahead = _ahead(odometry)
+    if ahead is None:
+        return None
+    T_begin_world = se3_inverse(ahead.eskf.T_world_body)
+    ahead.eskf.predict(ahead.rows, ahead.missed)
+    return _pose(int(ahead.stamps_ns[-1]), ahead.eskf, T_begin_world, ahead.drift)
 
 
-def _carried_on(odometry: "Odometry") -> Iterator[ImuPose]:
-    """Yield the poses, one interval after the other, from a copy of the filter."""
+def _ahead(odometry: "Odometry") -> Ahead | None:
+    """The way to the newest reading before a gap; None if there is none after the estimate."""
     motion = odometry.motion
     if not isinstance(motion, InertialMotion) or odometry.num_scans == 0:
-        return
+        return None
     begin_ns = motion.stamp_ns
     if begin_ns is None or len(motion.imu) == 0 or motion.imu.last_ns <= begin_ns:
-        return
+        return None
     rows = motion.imu.intervals(begin_ns, motion.imu.last_ns)
+    gaps = np.flatnonzero(rows[1:, 0] > longest_s(motion.imu, odometry.config.inertial))
+    rows = rows[: gaps[0] + 1] if len(gaps) else rows
+    if len(rows) < 2:
+        return None
     stamps_ns = begin_ns + np.cumsum(rows[1:, 0] * 1e9).round().astype(np.int64)
-    eskf, drift = copy.deepcopy(motion.eskf), odometry.surroundings.drift.covariance
-    T_begin_world = se3_inverse(eskf.T_world_body)
-    limit_s = longest_s(motion.imu, odometry.config.inertial)
     missed = motion.missed(begin_ns, motion.imu.last_ns)
-    for index, stamp_ns in enumerate(stamps_ns, start=1):
-        if rows[index, 0] > limit_s:
-            return
-        eskf.predict(rows[index - 1 : index + 1], missed)
-        yield _pose(int(stamp_ns), eskf, T_begin_world, drift)
+    drift = odometry.surroundings.drift.covariance
+    return Ahead(copy.deepcopy(motion.eskf), rows, stamps_ns, missed, drift)
 
 
 def _pose(stamp_ns: int, eskf: Eskf, T_begin_world: Transform, drift: Covariance) -> ImuPose:
