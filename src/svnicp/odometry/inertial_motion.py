@@ -17,11 +17,12 @@ from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.eskf import Correction
 from svnicp.lie import make_transform
 from svnicp.odometry.beginning import Beginning
+from svnicp.odometry.carrying import Carrying
 from svnicp.odometry.inertial_start import first_state, first_velocity
-from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise, track_around
+from svnicp.odometry.inertial_tracks import track_around
 from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
-from svnicp.odometry.readings import Readings, between_readings, is_slow, lost_at_ends
+from svnicp.odometry.readings import Readings
 from svnicp.odometry.standing_still import stand_still
 from svnicp.odometry.surprises import PUSHING_SCANS
 from svnicp.pose_gaussian import PoseGaussian
@@ -53,9 +54,7 @@ class InertialMotion:
         self._believed = False
         self._with_readings: Eskf | None = None
         self._guessed_map = False
-        self._coasted_s = 0.0
-        self._last_rate, self._rate_var = np.zeros(3), 0.0
-        self._gyroscope_var = self._noise.gyroscope**2
+        self._carrying = Carrying(config, motion, self._noise)
 
     @property
     def eskf(self) -> Eskf:
@@ -139,7 +138,7 @@ class InertialMotion:
         if self.readings.have_gap(self.imu, begin_ns, scan.end_ns, self._config):
             track = self._coast(begin_ns, scan)
         else:
-            track = self._navigate(begin_ns, scan)
+            track = self._carrying.navigate(self.eskf, self.imu, begin_ns, scan)
         self._go_nowhere()
         self.imu.forget_before(min(scan.stamp_ns, self.stamp_ns - self._rest_ns))
         return self._prediction(scan, track)
@@ -163,48 +162,33 @@ class InertialMotion:
 
     def missed(self, begin_ns: int, end_ns: int) -> Floats:
         """What the readings of a step do not show, for ``Eskf.predict``."""
-        since_ns = end_ns - self._rest_ns
-        if is_slow(self.imu, self._config):
-            return between_readings(self.imu, since_ns, end_ns)
-        seconds = max((end_ns - begin_ns) * 1e-9, self.imu.period_s)
-        return lost_at_ends(self.imu, since_ns, end_ns, self._noise) / seconds
-
-    def _navigate(self, begin_ns: int, scan: Scan) -> PoseTrack:
-        """Go on through the readings."""
-        self._coasted_s = 0.0
-        missed = self.missed(begin_ns, scan.mean_ns)
-        track, rows = navigate(self.eskf, self.imu, begin_ns, scan, missed)
-        self._last_rate = rows[-1, 1:4].copy()
-        self._gyroscope_var = self._noise.gyroscope**2 + float(missed[0])
-        self._rate_var = self._gyroscope_var / max(float(np.mean(rows[1:, 0])), 1e-4)
-        return track
+        return self._carrying.missed(self.imu, begin_ns, end_ns)
 
     def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on as the body went, where readings are missing."""
-        self._coasted_s = (scan.mean_ns - begin_ns) * 1e-9
-        return coast(self.eskf, self._motion, begin_ns, scan, self._last_believed.turning)
+        return self._carrying.coast(self.eskf, begin_ns, scan, self._last_believed.turning)
 
     def _go_nowhere(self) -> None:
         """Take note of rest; in the first scans those have a say, see ``begin_moving``."""
         assert self.stamp_ns is not None, "ready() comes first"
-        if self._coasted_s > 0.0 or not self.has_just_begun(self._config.hovering_s):
+        coasted = self._carrying.coasted_s > 0.0
+        if coasted or not self.has_just_begun(self._config.hovering_s):
             self.beginning.hovering.end()
         self.beginning.hovering.tell(self.eskf, self.imu, self.stamp_ns)
-        if self._coasted_s == 0.0 and not self.has_just_begun(REST_CHECK_S):
+        if not coasted and not self.has_just_begun(REST_CHECK_S):
             readings = self.imu.window(self.stamp_ns - self._rest_ns, self.stamp_ns)
             stand_still(self.eskf, readings, self._config)
 
     def _prediction(self, scan: Scan, track: PoseTrack) -> Prediction:
         """The present state, at the mean time of a scan."""
-        noise = scan_noise(scan, self._gyroscope_var, self._motion, self._coasted_s)
-        doubt = self.beginning.map_doubt(scan.mean_ns)
+        noise, doubt = self._carrying.scan_noise(scan), self.beginning.map_doubt(scan.mean_ns)
         return Prediction(self.T_world_body, self.pose_covariance, track, noise, doubt)
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose; without readings the rate of turning that deskewed it is a guess."""
         lag, turning_lag = measurement.lag[:, :3], measurement.lag[:, 3:]
-        turning_var = self._motion.angular_acceleration**2 * self._coasted_s
-        noise = measurement.covariance + turning_var * turning_lag @ turning_lag.T
+        turning_cov = self._carrying.turning_var * turning_lag @ turning_lag.T
+        noise = measurement.covariance + turning_cov
         velocity = self.eskf.velocity.copy()
         correction = self.eskf.correct(measurement.innovation, noise, lag)
         if self._guessed_map:
@@ -270,13 +254,13 @@ class InertialMotion:
     def track(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan by the corrected velocity; None where that hardly differs."""
         seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
-        if self._coasted_s > 0.0 or self._velocity_step * seconds < VISIBLE_M:
+        if self._carrying.coasted_s > 0.0 or self._velocity_step * seconds < VISIBLE_M:
             return None
         return track_around(self.eskf, self.imu, scan)
 
     def moving(self) -> Moving:
         """Velocity and biases."""
-        twist, covariance = self.eskf.twist(self._last_rate, self._rate_var)
+        twist, covariance = self.eskf.twist(self._carrying.rate, self._carrying.rate_var)
         return Moving(
             twist, covariance, self.eskf.velocity.copy(), self.eskf.gyro_bias.copy(),
             self.eskf.accel_bias.copy(),

@@ -25,6 +25,7 @@ from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.repeats import Repeats
 from svnicp.local_map import VoxelMap
 from svnicp.odometry.beginning import Beginning
+from svnicp.odometry.carrying import Carrying
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.drift import MapDrift
 from svnicp.odometry.first_scans import FirstScans
@@ -44,7 +45,7 @@ from svnicp.odometry.surprises import Surprises
 from svnicp.odometry.surroundings import Surroundings
 from svnicp.odometry.wait import Wait
 
-FORMAT = 8
+FORMAT = 9
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
@@ -52,7 +53,7 @@ PARTS = {
     for kind in (
         ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
         ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Beginning, Hovering,
-        Slipping, Surprises, Surroundings,
+        Slipping, Surprises, Surroundings, Carrying,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

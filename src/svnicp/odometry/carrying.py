@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""How a filter is carried from one scan to the next: by readings, or as it went without them.
+
+In: the filter, the buffered readings and a scan. The filter ends at the mean time of the scan. Out:
+the track that deskews it, and how well the way there is known.
+"""
+
+import numpy as np
+
+from svnicp.arrays import Covariance, Floats
+from svnicp.config import InertialConfig, MotionConfig
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import Scan
+from svnicp.inertial import Eskf, ImuBuffer
+from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise
+from svnicp.odometry.readings import between_readings, is_slow, lost_at_ends
+from svnicp.preprocess import PoseTrack
+
+
+class Carrying:
+    """Carries a filter on, and remembers how it did so last."""
+
+    def __init__(self, config: InertialConfig, motion: MotionConfig, noise: ImuNoise) -> None:
+        self._config, self._motion, self._noise = config, motion, noise
+        self.coasted_s = 0.0
+        """How long the last step went on without readings [s]."""
+        self.rate, self.rate_var = np.zeros(3), 0.0
+        """(3,) angular rate at its end, by the readings, and its variance [rad/s]."""
+        self._gyroscope_var = noise.gyroscope**2
+
+    def missed(self, imu: ImuBuffer, begin_ns: int, end_ns: int) -> Floats:
+        """What the readings of a step do not show, for ``Eskf.predict``."""
+        since_ns = end_ns - int(self._config.start_s * 1e9)
+        if is_slow(imu, self._config):
+            return between_readings(imu, since_ns, end_ns)
+        seconds = max((end_ns - begin_ns) * 1e-9, imu.period_s)
+        return lost_at_ends(imu, since_ns, end_ns, self._noise) / seconds
+
+    def navigate(self, eskf: Eskf, imu: ImuBuffer, begin_ns: int, scan: Scan) -> PoseTrack:
+        """Go on through the readings."""
+        self.coasted_s = 0.0
+        missed = self.missed(imu, begin_ns, scan.mean_ns)
+        track, rows = navigate(eskf, imu, begin_ns, scan, missed)
+        self.rate = rows[-1, 1:4].copy()
+        self._gyroscope_var = self._noise.gyroscope**2 + float(missed[0])
+        self.rate_var = self._gyroscope_var / max(float(np.mean(rows[1:, 0])), 1e-4)
+        return track
+
+    def coast(self, eskf: Eskf, begin_ns: int, scan: Scan, turning: Floats) -> PoseTrack:
+        """Go on as the body went, turning at a rate (3,) [rad/s], where readings are missing."""
+        self.coasted_s = (scan.mean_ns - begin_ns) * 1e-9
+        return coast(eskf, self._motion, begin_ns, scan, turning)
+
+    def scan_noise(self, scan: Scan) -> Covariance:
+        """What motion during a scan that is not known leaves in its pose, (6, 6)."""
+        return scan_noise(scan, self._gyroscope_var, self._motion, self.coasted_s)
+
+    @property
+    def turning_var(self) -> float:
+        """Variance of the rate of turning that a scan was deskewed by, beyond the readings'."""
+        return self._motion.angular_acceleration**2 * self.coasted_s
