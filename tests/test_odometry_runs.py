@@ -132,6 +132,7 @@ def test_scans_hold_the_body_back_along_what_they_do_not_show():
     """By a share of every step, which adds up with the way, and by nothing across."""
     drift, step = MapDrift(DriftConfig(held_back=0.003)), se3_exp(np.eye(6)[0] * 0.2)
     blind = np.diag([1.0, 1e-8, 1e-8, 1e-8, 1e-8, 1e-8])
+    held_back = np.zeros((6, 6))
     for _ in range(50):
         drift.move(step)
         held_back = drift.hold_back(step, blind)
