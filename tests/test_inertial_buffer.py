@@ -80,6 +80,16 @@ def test_a_clock_that_was_set_back_is_followed(back_ns: int):
     assert 60 < len(buffer) < 100
 
 
+def test_a_batch_that_comes_late_sets_no_clock():
+    """A tenth of a second of a fast IMU, in its own order, is left out, and the rest stays."""
+    readings = np.random.default_rng(1).normal(size=(600, 6))
+    stamps = 10**10 + np.arange(600) * 10**6
+    late = np.r_[0:300, 400:500, 300:400, 500:600]
+    buffer = buffer_of(stamps[late], readings[late])
+    assert len(buffer) == 500
+    assert buffer.num_dropped == 100
+
+
 @given(stamps=STAMPS, span=SPAN)
 @example(stamps=[0, 700, 800, 900, 5000], span=(800, 900))
 def test_first_row_is_what_happened_before(stamps: list[int], span: tuple[int, int]):

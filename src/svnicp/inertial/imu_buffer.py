@@ -24,8 +24,8 @@ CLOCK_BACK_NS = 10**9
 """A stamp that is this much too early is no delay [ns]."""
 CLOCK_READINGS = 10
 """So many in a row and the clock was set back."""
-LATE_READINGS = 25
-"""So many in a row, each later than the one before, and it was, by however little."""
+LATE_NS = 250_000_000
+"""As many that span this time, each later than the one before, and it was, by however little."""
 FASTEST_RAD_S, STRONGEST_M_S2 = 500.0, 5000.0
 """No sensor on a body with a LiDAR reads more: 29 000 degrees per second, 500 g."""
 NUM_STEPS = 50
@@ -40,7 +40,7 @@ class ImuBuffer:
         self._readings: list[Floats] = []
         self.num_dropped = 0
         """Readings that came with a stamp not later than the one before."""
-        self._num_back, self._num_late, self._late_ns = 0, 0, 0
+        self._num_back, self._num_late, self._late_ns, self._first_late_ns = 0, 0, 0, 0
         self.num_impossible = 0
         """Readings left out because no sensor can give them."""
         self.num_spikes = 0
@@ -104,9 +104,11 @@ class ImuBuffer:
         self.num_dropped += 1
         far = stamp_ns < self._stamps[-1] - CLOCK_BACK_NS
         self._num_back = self._num_back + 1 if far else 0
-        self._num_late = self._num_late + 1 if stamp_ns > self._late_ns else 1
-        self._late_ns = int(stamp_ns)
-        if self._num_back == CLOCK_READINGS or self._num_late == LATE_READINGS:
+        if self._num_late == 0 or stamp_ns <= self._late_ns:
+            self._num_late, self._first_late_ns = 0, int(stamp_ns)
+        self._num_late, self._late_ns = self._num_late + 1, int(stamp_ns)
+        lasts = self._num_late >= CLOCK_READINGS and stamp_ns >= self._first_late_ns + LATE_NS
+        if self._num_back == CLOCK_READINGS or lasts:
             self._stamps.clear()
             self._readings.clear()
             self._num_back = self._num_late = 0
