@@ -40,6 +40,14 @@ def test_presets_are_listed():
         Config.preset("fast")
 
 
+def test_the_paper_has_none_of_our_rules_about_scans():
+    """Steps are as its filter states them, and innovations teach nothing."""
+    paper = Config.preset("paper")
+    assert paper.drift.held_back == 0.0
+    assert (paper.odometry.surprising_scans, paper.odometry.persistent_scans) == (0, 1)
+    assert (paper.odometry.known_m, paper.odometry.slip_m) == (0.0, 0.0)
+
+
 def test_what_is_left_out_keeps_its_default(tmp_path: Path):
     """A file with one value changes that value only."""
     config = Config.from_yaml(written(tmp_path, "stein:\n  num_particles: 50\n"))

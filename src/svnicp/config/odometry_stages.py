@@ -183,7 +183,8 @@ class OdometryConfig:
     many in all, said it as well: what one scan alone sees is a false match. 1: each by itself."""
     surprising_scans: int = 15
     """With an IMU and ``noise="adaptive"``: where the last scans, so many, were farther from the
-    prediction than both had said, the difference is added to a scan's noise. 0: it is not."""
+    prediction than both had said, the difference is added to a scan's noise, and a steady push
+    makes motion and biases be learnt anew. 0: neither."""
     settled_scans: int = 3
     """A part of the map counts when so many scans have hit it, unless it was there from the
     beginning: what moves is gone by then."""

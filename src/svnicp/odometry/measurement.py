@@ -42,6 +42,7 @@ class MeasurementNoise:
         self._expected: Covariance = np.eye(6)
         self._adapts = carried and config.noise == "adaptive"
         self._asks_others = self._adapts and config.persistent_scans > 1
+        self._learns = self._adapts and config.surprising_scans > 0
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
 
     def measure(
@@ -72,7 +73,7 @@ class MeasurementNoise:
         doubted = alone * youth(self._config, map_age)
         doubted = doubted + self._slant(alone, prediction.covariance)
         noise = doubted + prediction.scan_noise + prediction.map_doubt
-        if self._adapts:
+        if self._learns:
             self._expected = noise + prediction.covariance
             missing = self._surprises.excess(self._expected, prediction.T_world_body)
             noise, alone = noise + missing, alone + missing
@@ -80,7 +81,7 @@ class MeasurementNoise:
 
     def believed(self, measurement: PoseMeasurement, prediction: Prediction) -> None:
         """Learn from the last scan that was measured, which was fused, how sure scans are."""
-        if self._adapts:
+        if self._learns:
             self._surprises.add(
                 measurement.innovation, self._expected, prediction.T_world_body
             )  # fmt: skip
