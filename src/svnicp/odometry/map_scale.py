@@ -2,8 +2,10 @@
 """The map's voxel size, chosen from the first scan.
 
 A patch must hold enough of a scan to be a plane, and should hold no more: a dense scan of a room
-allows small voxels, sixteen rings in a street need large ones. The smallest size is taken with
-which a third of the scan finds a plane in itself; lengths that go with it are scaled likewise.
+allows small voxels. The floor of a corridor, far ahead in sixteen rings, is a surface only to
+patches that hold two of its rings, and without it nothing tells the height. So the scan is asked,
+with patches of several sizes, how well it would know its own pose; the smallest size that tells
+about as much as any is taken, and lengths that go with it are scaled likewise.
 """
 
 import dataclasses
@@ -12,24 +14,33 @@ import numpy as np
 
 from svnicp.arrays import Points
 from svnicp.config import Config
-from svnicp.kernels.planes import PLANAR, STATE
 from svnicp.local_map import VoxelMap
 from svnicp.registration.candidates import spread_source
+from svnicp.registration.locate import locate
 
 FACTORS = (1.0, 1.6, 2.4, 3.2)
 """Voxel sizes that are tried, over ``map.voxel_size_m``."""
-PLANAR_SHARE = 0.3
-"""Share of a scan that must find a plane."""
+KNOWN_WELL = np.repeat([0.002, 0.001], 3)
+"""A pose that is known better than this [m], [rad] need not be known better still."""
+NOTHING_KNOWN = np.repeat([1.0, 0.1], 3)
+"""What is not known at all is known to this [m], [rad]."""
+AS_GOOD = 0.5
+"""Doubts that differ by less than this are the same [nats]."""
 
 
 def fitting_scale(points: Points, config: Config) -> Config:
-    """Configuration whose voxels are as small as a scan (n, 3) allows."""
-    scaled = config
-    for factor in FACTORS:
-        scaled = at_scale(config, factor)
-        if planar_share(points, scaled) >= PLANAR_SHARE:
-            break
-    return scaled
+    """Configuration with the smallest voxels with which a scan (n, 3) shows where it is.
+
+    Where no size shows any surface, the largest, in which later scans may find one.
+    """
+    sizes = [at_scale(config, factor) for factor in FACTORS]
+    doubts = [pose_doubt(points, scaled) for scaled in sizes]
+    least = min(doubts)
+    if not np.isfinite(least):
+        return sizes[-1]
+    return next(
+        scaled for scaled, doubt in zip(sizes, doubts, strict=True) if doubt <= least + AS_GOOD
+    )
 
 
 def at_scale(config: Config, factor: float) -> Config:
@@ -46,14 +57,18 @@ def at_scale(config: Config, factor: float) -> Config:
     return dataclasses.replace(config, map=chart, source=source, match=match)
 
 
-def planar_share(points: Points, config: Config) -> float:
-    """Share of a scan's evenly spread points that are on a plane of the scan itself."""
-    if len(points) == 0:
-        return 0.0
+def pose_doubt(points: Points, config: Config) -> float:
+    """How little a scan (n, 3) tells about its own pose: the entropy beyond a well known one [nats].
+
+    Infinite where the scan shows no surface.
+    """
+    if len(points) < config.match.min_matches:
+        return np.inf
     local_map = VoxelMap(config.map)
     local_map.insert(points)
-    spread = points[spread_source(points, config.source)]
-    indices = local_map.nearest(spread, 1, config.map.voxel_size_m).indices
-    local_map.fit_planes(indices)
-    found = local_map.records(indices[indices >= 0])
-    return float(np.mean(local_map.arrays.planes[found, STATE] == PLANAR))
+    spread, here = points[spread_source(points, config.source)], np.eye(4)
+    located = locate(local_map, spread, here, np.diag(NOTHING_KNOWN**2), config, here)
+    if located is None:
+        return np.inf
+    known = np.linalg.inv(located.information + np.diag(NOTHING_KNOWN**-2))
+    return 0.5 * float(np.linalg.slogdet(np.eye(6) + known / np.outer(KNOWN_WELL, KNOWN_WELL))[1])
