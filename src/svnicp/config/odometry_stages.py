@@ -190,6 +190,9 @@ class OdometryConfig:
     beginning: what moves is gone by then."""
     settled_scans_with_imu: int = 8
     """The same where an IMU carries the prediction, which can wait a little longer."""
+    second_look: bool = True
+    """Without an IMU: deskew and match a scan again by the motion that it has shown, where that is
+    another than was predicted; one that does not fit is asked as if the body had stopped."""
     lost_s: float = 1.0
     """After this long without a scan that can be believed, a new map is begun [s]."""
     auto_voxel: bool = True

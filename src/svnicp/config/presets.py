@@ -115,7 +115,9 @@ PRESETS = {
             max_iterations=100, kernel="isotropic", start="box", damping=1e-6, stop="norm",
             tolerance=1e-4, max_step_sigma=0.0, step_size=1.0,
         ),
-        odometry=OdometryConfig(persistent_scans=1, surprising_scans=0, known_m=0.0, slip_m=0.0),
+        odometry=OdometryConfig(
+            persistent_scans=1, surprising_scans=0, known_m=0.0, slip_m=0.0, second_look=False,
+        ),
         drift=DriftConfig(held_back=0.0),
     ),
 }  # fmt: skip

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The motion model without an IMU: the body goes on as it went, more or less.
 
-A Kalman filter over pose and twist (velocity in body axes). The twist walks at random, over the
-real time between scans, and how fast it walks is learnt from how well the predictions were: a car
-and a walking robot differ by orders of magnitude. Before the second scan the speed is unknown, not
-zero, so that a start at speed is no surprise.
+A Kalman filter over pose and twist (velocity in body axes), which walks as ``TwistWalk`` learns.
+Before the second scan the speed is unknown, not zero, so that a start at speed is no surprise. A
+scan that shows another motion than was predicted can be deskewed again by that: where a body is
+shaken, the predicted twist distorts a scan by far more than its noise.
 """
 
 import numpy as np
@@ -17,6 +17,7 @@ from svnicp.kernels.constant_twist import carried_errors, poses_on_the_way
 from svnicp.kernels.lie import se3_exp
 from svnicp.lie import orthonormalise, se3_adjoint, se3_inverse, se3_log
 from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Prediction
+from svnicp.odometry.twist_walk import TwistWalk
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
 
@@ -27,18 +28,12 @@ SIZE = 24
 NODES = 11
 """Poses of a track over one scan."""
 CERTAIN = 1e-12
-LITTLE_GAIN = 0.5
-"""Along a direction with a smaller gain the prediction told more than the scan."""
-LEARNING = 0.15
-"""Weight of one scan in what is learnt about the walk of the twist."""
-FASTEST = 3.0
-"""The walk's variance grows by at most this factor at once."""
 FIRST_DOUBT = 0.3
 """Doubt about the first twist: this share of it, and this much besides [m/s]."""
+SAME_TRACK = np.repeat([0.005, 0.001], 3)
+"""Tracks whose ends differ by less than this [m], [rad] are the same."""
 GAP_S = 0.5
 """Scans farther apart than this are a gap [s]."""
-SLOWEST_WALK, FASTEST_WALK = 3e-3, 10.0
-"""Limits of the walk's variance over what ``MotionConfig`` says."""
 
 
 class ConstantVelocity:
@@ -53,11 +48,8 @@ class ConstantVelocity:
         self.covariance = np.eye(SIZE) * CERTAIN
         first = [config.first_speed_m_s] * 3 + [config.first_rate_rad_s] * 3
         self.covariance[TWIST, TWIST] = np.diag(np.square(first))
-        walk = [config.acceleration] * 3 + [config.angular_acceleration] * 3
-        self._walk_var = np.square(walk)
-        self._walk_factors = np.ones(2)
+        self._walk = TwistWalk(config)
         self._last_dt_s = 0.0
-        self._unseen = np.zeros((6, 6))
         self.speed_known = False
 
     @property
@@ -88,22 +80,16 @@ class ConstantVelocity:
         self.covariance = flow @ self.covariance @ flow.T
         self._last_dt_s = dt
         # What was learnt is how motion changes from scan to scan, not over a gap.
-        self._walk(self._walk_factors if dt < GAP_S else np.maximum(self._walk_factors, 1.0))
+        self._spread(self._walk.over(gap=dt >= GAP_S))
         self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(self.twist * dt))
         self.stamp_ns = scan.mean_ns
         return Prediction(
             self.T_world_body, self.pose_covariance, self.track(scan), self._scan_noise(scan)
         )
 
-    def _walk(self, factors: Floats) -> None:
-        """Let the twist walk over the last interval; factors (2,) for translation and rotation.
-
-        Along directions that scans do not see nothing is learnt, and the walk is the full one.
-        """
-        walk, dt = np.diag(self._walk_var * np.repeat(factors, 3)), self._last_dt_s
-        walk += (
-            np.diag(self._walk_var * np.repeat(np.maximum(1.0 - factors, 0.0), 3)) @ self._unseen
-        )
+    def _spread(self, walk: Covariance) -> None:
+        """Let the twist walk over the last interval, by (6, 6) per second."""
+        dt = self._last_dt_s
         self.covariance[POSE, POSE] += walk * dt**3 / 3.0
         self.covariance[POSE, TWIST] += walk * dt**2 / 2.0
         self.covariance[TWIST, POSE] += walk * dt**2 / 2.0
@@ -115,30 +101,22 @@ class ConstantVelocity:
         With an acceleration a, the points' mean is off the pose at their mean time by a T² / 24.
         """
         seconds = (scan.end_ns - scan.stamp_ns) * 1e-9
-        change_var = self._walk_var * np.repeat(self._walk_factors, 3) / max(self._last_dt_s, 0.01)
+        change_var = self._walk.variance / max(self._last_dt_s, 0.01)
         return np.diag(change_var * (seconds**2 / 24.0) ** 2 + CERTAIN)
 
     def track(self, scan: Scan) -> PoseTrack | None:
         """Poses during a scan at constant twist; None before the speed is known."""
         if not self.speed_known or scan.point_times_ns is None:
             return None
-        begin_ns, end_ns = scan.stamp_ns, max(scan.end_ns, scan.stamp_ns + 1)
-        stamps = np.unique(np.linspace(begin_ns, end_ns, NODES).astype(np.int64))
-        nodes = poses_on_the_way(self.twist, (stamps - scan.mean_ns) * 1e-9)
-        return PoseTrack(scan.mean_ns, stamps, nodes)
+        return _track(scan, self.twist)
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose in Joseph's form."""
-        P, innovation, noise = self.covariance, measurement.innovation, measurement.covariance
-        B = np.zeros((6, SIZE))
-        B[:, POSE], B[:, TWIST] = np.eye(6), measurement.lag
-        S = B @ P @ B.T + noise
-        K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
-        K[MAP] = 0.0
+        innovation, noise = measurement.innovation, measurement.covariance
+        B, S, K = self._gain(measurement)
         rest = np.eye(SIZE) - K @ B
-        P = rest @ P @ rest.T + K @ noise @ K.T
-        self._learn_walk(innovation, S)
-        self._unseen = _unseen(K[POSE])
+        P = rest @ self.covariance @ rest.T + K @ noise @ K.T
+        self._walk.learn(innovation, S, K[POSE])
         error = K @ innovation
         self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(error[POSE]))
         self.twist = self.twist + error[TWIST]
@@ -148,19 +126,49 @@ class ConstantVelocity:
         nis = float(innovation @ np.linalg.solve(S, innovation))
         return Correction(K[POSE], innovation, nis)
 
-    def _learn_walk(self, innovation: Floats, S: Covariance) -> None:
-        """Let the twist walk faster after surprises, at once, and slower without, by and by."""
-        for kind, axes in enumerate((slice(0, 3), slice(3, 6))):
-            surprise = innovation[axes] @ np.linalg.solve(S[axes, axes], innovation[axes]) / 3.0
-            factor = np.clip(1.0 + LEARNING * (surprise - 1.0), 1.0 - LEARNING, FASTEST)
-            self._walk_factors[kind] = np.clip(
-                self._walk_factors[kind] * factor, SLOWEST_WALK, FASTEST_WALK
-            )
+    def _gain(self, measurement: PoseMeasurement) -> tuple[Floats, Floats, Floats]:
+        """How a pose shows the state, the innovation's covariance, and Kalman's gain."""
+        P, B = self.covariance, np.zeros((6, SIZE))
+        B[:, POSE], B[:, TWIST] = np.eye(6), measurement.lag
+        S = B @ P @ B.T + measurement.covariance
+        K: Floats = np.linalg.solve(S, B @ P).T.astype(np.float64)
+        K[MAP] = 0.0
+        return B, S, K
+
+    def predict_again(
+        self, scan: Scan, prediction: Prediction, measurement: PoseMeasurement
+    ) -> Prediction | None:
+        """Return it with the track that a scan has shown; None: hardly another one."""
+        if prediction.track is None:
+            return None
+        change = (self._gain(measurement)[2] @ measurement.innovation)[TWIST]
+        half_s = 0.5e-9 * (scan.end_ns - scan.stamp_ns)
+        moved = half_s * np.abs(change - prediction.twist_change)
+        if np.all(moved < SAME_TRACK):
+            return None
+        return prediction._replace(track=_track(scan, self.twist + change), twist_change=change)
+
+    def predict_stop(self, scan: Scan, prediction: Prediction) -> Prediction | None:
+        """Return it for a body that has come to rest, with all doubt there may be.
+
+        From now on, that the motion has ended is as likely as that it goes on.
+        """
+        if not self.speed_known:
+            return None
+        self.give_way()
+        ended, dt = np.outer(self.twist, self.twist), self._last_dt_s
+        self.covariance[POSE, POSE] += ended * dt**2
+        self.covariance[POSE, TWIST] += ended * dt
+        self.covariance[TWIST, POSE] += ended * dt
+        self.covariance[TWIST, TWIST] += ended
+        stopped = prediction._replace(covariance=self.pose_covariance, start=self.T_world_previous)
+        if prediction.track is None:
+            return stopped
+        return stopped._replace(track=_track(scan, np.zeros(6)), twist_change=-self.twist)
 
     def give_way(self) -> bool:
         """Allow the fastest walk: that things go on as they went is no evidence against a scan."""
-        self._walk(FASTEST_WALK - self._walk_factors)
-        self._walk_factors[:] = FASTEST_WALK
+        self._spread(self._walk.give_way())
         return True
 
     def without_readings(self, scan: Scan) -> Prediction | None:  # noqa: ARG002
@@ -239,14 +247,9 @@ class ConstantVelocity:
         )  # fmt: skip
 
 
-def _unseen(gain: Floats) -> Floats:
-    """(6, 6) projection onto directions of the body that a measurement with this gain told little.
-
-    Block by block: a direction is of translation or of rotation.
-    """
-    out = np.zeros((6, 6))
-    for axes in (slice(0, 3), slice(3, 6)):
-        values, vectors = np.linalg.eigh(0.5 * (gain[axes, axes] + gain[axes, axes].T))
-        little = vectors[:, values < LITTLE_GAIN]
-        out[axes, axes] = little @ little.T
-    return out
+def _track(scan: Scan, twist: Floats) -> PoseTrack:
+    """Poses during a scan at this twist (6,)."""
+    begin_ns, end_ns = scan.stamp_ns, max(scan.end_ns, scan.stamp_ns + 1)
+    stamps = np.unique(np.linspace(begin_ns, end_ns, NODES).astype(np.int64))
+    nodes = poses_on_the_way(twist, (stamps - scan.mean_ns) * 1e-9)
+    return PoseTrack(scan.mean_ns, stamps, nodes)

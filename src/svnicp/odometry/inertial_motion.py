@@ -184,6 +184,14 @@ class InertialMotion:
         noise, doubt = self._carrying.scan_noise(scan), self.beginning.map_doubt(scan.mean_ns)
         return Prediction(self.T_world_body, self.pose_covariance, track, noise, doubt)
 
+    def predict_again(
+        self, scan: Scan, prediction: Prediction, measurement: PoseMeasurement,
+    ) -> None:  # fmt: skip
+        """Nothing: readings know better than scans how the body moved during them."""
+
+    def predict_stop(self, scan: Scan, prediction: Prediction) -> None:
+        """Nothing: readings would have shown it."""
+
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose; without readings the rate of turning that deskewed it is a guess."""
         lag, turning_lag = measurement.lag[:, :3], measurement.lag[:, 3:]

@@ -58,7 +58,7 @@ def at_scale(config: Config, factor: float) -> Config:
 
 
 def pose_doubt(points: Points, config: Config) -> float:
-    """How little a scan (n, 3) tells about its own pose: the entropy beyond a well known one [nats].
+    """How little a scan (n, 3) tells about its pose: entropy beyond a well known one's [nats].
 
     Infinite where the scan shows no surface.
     """

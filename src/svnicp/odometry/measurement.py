@@ -49,14 +49,13 @@ class MeasurementNoise:
         self, result: RegistrationResult, prediction: Prediction, map_age: int
     ) -> PoseMeasurement:
         """Turn a posterior into a measurement; a map of few scans is trusted less."""
-        moved = se3_log(se3_inverse(prediction.T_world_body) @ result.T_target_source)
-        lag = result.lag if result.lag is not None else np.zeros((6, 6))
+        told = by_itself(result, prediction, prior_used=self._prior_used)
+        moved, lag = _moved(result, prediction), told.lag
         if self._config.noise == "fixed":
             variances = self._config.fixed_translation_var, self._config.fixed_rotation_var
             fixed = np.diag(np.repeat(variances, 3))
             return PoseMeasurement(moved, fixed, lag, fixed)
-        alone = result.likelihood_covariance
-        innovation = prior_free(moved, alone, prediction.covariance) if self._prior_used else moved
+        innovation, alone = told.innovation, told.covariance
         innovation, alone = self._slipping.corrected(
             innovation, alone, moved, result.slips, prediction.T_world_body
         )
@@ -117,6 +116,24 @@ class MeasurementNoise:
         factors = self._config.temperature_translation, self._config.temperature_rotation
         roots = np.sqrt(np.repeat(factors, 3))
         return alone * np.outer(roots, roots)
+
+
+def by_itself(
+    result: RegistrationResult, prediction: Prediction, *, prior_used: bool
+) -> PoseMeasurement:
+    """What a registration says without the prior, if that was in it, and before any doubt.
+
+    Of a scan that was deskewed by another twist than the predicted one, as if by that one.
+    """
+    moved, alone = _moved(result, prediction), result.likelihood_covariance
+    lag = result.lag if result.lag is not None else np.zeros((6, 6))
+    innovation = prior_free(moved, alone, prediction.covariance) if prior_used else moved
+    return PoseMeasurement(innovation + lag @ prediction.twist_change, alone, lag, alone)
+
+
+def _moved(result: RegistrationResult, prediction: Prediction) -> Floats:
+    """(6,) where a scan was found, from the prediction."""
+    return se3_log(se3_inverse(prediction.T_world_body) @ result.T_target_source)
 
 
 def prior_free(moved: Floats, alone: Covariance, predicted: Covariance) -> Floats:

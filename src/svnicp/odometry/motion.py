@@ -18,6 +18,7 @@ from svnicp.preprocess import PoseTrack
 PAIR_FACTOR = 4.0
 """Variance of a pose in the map of a single scan, over what registration says: both are noisy."""
 CERTAIN = np.zeros((6, 6))
+AS_PREDICTED = np.zeros(6)
 
 
 class Prediction(NamedTuple):
@@ -33,6 +34,10 @@ class Prediction(NamedTuple):
     """(6, 6) of what deskewing by this track leaves in the pose that the scan shows."""
     map_doubt: Covariance = CERTAIN
     """(6, 6) of how far a map may be off that was made while hardly anything was known."""
+    twist_change: Floats = AS_PREDICTED
+    """(6,) by how much the track's twist differs from the predicted one [m/s, rad/s]."""
+    start: Transform | None = None
+    """(4, 4) where to begin looking for the body, if that is elsewhere."""
 
 
 class PoseMeasurement(NamedTuple):
@@ -123,6 +128,16 @@ class MotionModel(Protocol):
 
     def correct(self, measurement: PoseMeasurement) -> Correction:
         """Fuse a pose."""
+        ...
+
+    def predict_again(
+        self, scan: Scan, prediction: Prediction, measurement: PoseMeasurement
+    ) -> Prediction | None:
+        """Return it with the track that a scan has shown; None: hardly another one."""
+        ...
+
+    def predict_stop(self, scan: Scan, prediction: Prediction) -> Prediction | None:
+        """Return it for a body that has come to rest, with all doubt; None: it cannot have."""
         ...
 
     def track(self, scan: Scan) -> PoseTrack | None:

@@ -18,7 +18,7 @@ from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inputs import num_places
 from svnicp.odometry.matching import matching
-from svnicp.odometry.measurement import MeasurementNoise
+from svnicp.odometry.measurement import MeasurementNoise, by_itself
 from svnicp.odometry.motion import Prediction
 from svnicp.odometry.outcome import Fate, Outcome, are_apart, judge
 from svnicp.odometry.several_starts import well_placed_start
@@ -28,6 +28,20 @@ from svnicp.registration import RegistrationResult, register_in_map
 
 GAP_S = 0.5
 """After this long without a scan that could be believed, several places are tried [s]."""
+
+
+class Found(NamedTuple):
+    """A scan's points, where they were found in the map, and by which prediction."""
+
+    points: BodyPoints
+    result: RegistrationResult | None
+    """None when there is no map yet, or hardly any point."""
+    prediction: Prediction
+
+    @property
+    def fits(self) -> bool:
+        """Whether the registration is good enough in itself."""
+        return self.result is not None and judge(self.result).used
 
 
 class Placing(NamedTuple):
@@ -42,26 +56,50 @@ class Placing(NamedTuple):
     believed_ns: int | None
     """Mean time of the last scan that could be believed [ns]."""
 
-    def register(self, scan: BodyPoints, prediction: Prediction) -> RegistrationResult | None:
-        """Pose of the points in the map; None when there is no map yet, or hardly any point."""
+    def register(self, scan: BodyPoints, prediction: Prediction) -> Found:
+        """Pose of the points in the map."""
         enough = num_places(scan.points) >= self.config.match.min_matches
         if self.surroundings.is_empty or not enough or self._navigates_alone():
-            return None
-        T_predicted, prior, start = prediction.T_world_body, self._prior(prediction), None
+            return Found(scan, None, prediction)
+        T_predicted, start = prediction.T_world_body, prediction.start
+        prior = self._prior(prediction)
         local_map, views = self.surroundings.local_map, self.surroundings.views
-        if prior is not None and self.config.prior.use and self._unseen_s > GAP_S:
+        is_gap = start is None and self._unseen_s > GAP_S
+        if is_gap and prior is not None and self.config.prior.use:
             start = well_placed_start(scan.points, local_map, T_predicted, prior, self.config)
-        return register_in_map(
+        result = register_in_map(
             scan.points, local_map, T_target_source=T_predicted, prior_covariance=prior,
             config=matching(self.config, views.count, self.motion), rng=self.rng,
             point_seconds=scan.seconds, start=start,
         )  # fmt: skip
+        return Found(scan, result, prediction)
 
-    def correct(
-        self, scan: Scan, points: BodyPoints, result: RegistrationResult | None,
-        prediction: Prediction,
-    ) -> tuple[BodyPoints, Outcome]:  # fmt: skip
+    def look_again(self, scan: Scan, found: Found) -> Found:
+        """Deskew and register a scan once more, by the motion that it has shown itself.
+
+        One that does not fit where the motion leads is first asked whether that has ended.
+        """
+        if not self.config.odometry.second_look:
+            return found
+        if found.result is not None and not found.fits:
+            found = self._or_by(self.motion.predict_stop(scan, found.prediction), scan, found)
+        if found.result is None or found.result.lag is None or not found.fits:
+            return found
+        shown = by_itself(found.result, found.prediction, prior_used=self.config.prior.use)
+        prediction = found.prediction._replace(start=found.result.T_target_source)
+        return self._or_by(self.motion.predict_again(scan, prediction, shown), scan, found)
+
+    def _or_by(self, prediction: Prediction | None, scan: Scan, found: Found) -> Found:
+        """Where a scan is by another prediction; ``found``, if it does not fit there."""
+        if prediction is None:
+            return found
+        points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
+        other = self.register(points, prediction)
+        return other if other.fits else found
+
+    def correct(self, scan: Scan, found: Found) -> tuple[BodyPoints, Outcome]:
         """Believe a registration or not; returns the outcome, and the points that it is about."""
+        points, result, prediction = found
         if result is not None and self._lost_sight(result):
             second = self._without_readings(scan, instead_of=result)
             if second is not None:
@@ -128,7 +166,7 @@ class Placing(NamedTuple):
         if prediction is None:
             return None
         points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
-        result = self.register(points, prediction)
+        result = self.register(points, prediction).result
         if instead_of is None or (result is not None and are_apart(result, instead_of)):
             outcome = self._fuse(result, prediction, only=Fate.OK)
             if outcome.correction is not None:

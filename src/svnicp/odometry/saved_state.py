@@ -43,17 +43,18 @@ from svnicp.odometry.scan_order import ScanOrder
 from svnicp.odometry.slipping import Slipping
 from svnicp.odometry.surprises import Surprises
 from svnicp.odometry.surroundings import Surroundings
+from svnicp.odometry.twist_walk import TwistWalk
 from svnicp.odometry.wait import Wait
 
-FORMAT = 9
+FORMAT = 10
 """Number of the layout; a file of another one is not read."""
 
 PARTS = {
     kind.__name__: kind
     for kind in (
-        ConstantVelocity, InertialMotion, Eskf, ImuBuffer, LastBelieved, MeasurementNoise, MapDrift,
-        ScanOrder, MapViews, Persistence, Readings, Repeats, Wait, FirstScans, Beginning, Hovering,
-        Slipping, Surprises, Surroundings, Carrying,
+        ConstantVelocity, TwistWalk, InertialMotion, Eskf, ImuBuffer, LastBelieved,
+        MeasurementNoise, MapDrift, ScanOrder, MapViews, Persistence, Readings, Repeats, Wait,
+        FirstScans, Beginning, Hovering, Slipping, Surprises, Surroundings, Carrying,
     )
 }  # fmt: skip
 """Classes whose attributes are walked through."""

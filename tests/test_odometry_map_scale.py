@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The voxel size by the first scan: small where that shows enough, larger for few rings."""
+
+import numpy as np
+import pytest
+
+from odometry_cases import DEFAULT, steady
+from svnicp.arrays import Points
+from svnicp.odometry.map_scale import AS_GOOD, FACTORS, at_scale, fitting_scale, pose_doubt
+
+
+def first_scan(scene: str, sensor: str) -> Points:
+    """Points (n, 3) of the first scan of a body at rest."""
+    return steady(0.0, 0.2, False, scene, sensor).scan(0).points.astype(np.float64)
+
+
+@pytest.mark.parametrize("scene", ["room", "street"])
+def test_a_dense_scan_allows_the_smallest_voxels(scene: str):
+    """Where every size tells enough, nothing speaks for large ones."""
+    config = fitting_scale(first_scan(scene, "os1_64"), DEFAULT)
+    assert config.map.voxel_size_m == DEFAULT.map.voxel_size_m
+
+
+def test_sixteen_rings_in_a_corridor_need_larger_voxels():
+    """Floor and ceiling are two rings apart there: small patches leave the height open."""
+    points = first_scan("closed_corridor", "vlp16")
+    config = fitting_scale(points, DEFAULT)
+    assert config.map.voxel_size_m > DEFAULT.map.voxel_size_m
+    assert pose_doubt(points, config) < pose_doubt(points, DEFAULT) - AS_GOOD
+
+
+def test_lengths_that_go_together_are_scaled_together():
+    """Patches, reach and neighbourhoods keep their size in voxels."""
+    doubled = at_scale(DEFAULT, 2.0)
+    for one, other in (
+        (doubled.map.voxel_size_m, DEFAULT.map.voxel_size_m),
+        (doubled.map.plane_radius_m, DEFAULT.map.plane_radius_m),
+        (doubled.source.spread_leaf_m, DEFAULT.source.spread_leaf_m),
+        (doubled.match.max_distance_m, DEFAULT.match.max_distance_m),
+    ):
+        assert one == 2.0 * other
+
+
+@pytest.mark.parametrize("count", [0, 10, 200])
+def test_where_no_size_shows_a_surface_it_is_the_largest(count: int, rng: np.random.Generator):
+    """Later scans may find one in it."""
+    points = rng.uniform(-50.0, 50.0, (count, 3))
+    assert pose_doubt(points, DEFAULT) == np.inf
+    config = fitting_scale(points, DEFAULT)
+    assert config.map.voxel_size_m == FACTORS[-1] * DEFAULT.map.voxel_size_m
+
+
+def test_a_wall_alone_leaves_more_doubt_than_a_room():
+    """Doubt is about the whole pose, and what is known very well does not make up for the rest."""
+    room = first_scan("room", "os1_64")
+    wall = room[np.abs(room[:, 0] - room[:, 0].max()) < 0.1]
+    assert len(wall) > 1000
+    assert pose_doubt(wall, DEFAULT) > pose_doubt(room, DEFAULT) + 10.0 > 10.0
