@@ -24,6 +24,8 @@ KNOWN_WELL = np.repeat([0.002, 0.001], 3)
 """A pose that is known better than this [m], [rad] need not be known better still."""
 NOTHING_KNOWN = np.repeat([1.0, 0.1], 3)
 """What is not known at all is known to this [m], [rad]."""
+FEW = 0.2
+"""A scan that matches fewer points than this share of those that could be has hardly a surface."""
 AS_GOOD = 0.5
 """Doubts that differ by less than this are the same [nats]."""
 
@@ -31,7 +33,7 @@ AS_GOOD = 0.5
 def fitting_scale(points: Points, config: Config) -> Config:
     """Configuration with the smallest voxels with which a scan (n, 3) shows where it is.
 
-    Where no size shows any surface, the largest, in which later scans may find one.
+    Where no size shows more than a few surfaces, the largest, in which later scans find more.
     """
     sizes = [at_scale(config, factor) for factor in FACTORS]
     doubts = [pose_doubt(points, scaled) for scaled in sizes]
@@ -60,7 +62,7 @@ def at_scale(config: Config, factor: float) -> Config:
 def pose_doubt(points: Points, config: Config) -> float:
     """How little a scan (n, 3) tells about its pose: entropy beyond a well known one's [nats].
 
-    Infinite where the scan shows no surface.
+    Infinite where the scan shows hardly a surface.
     """
     if len(points) < config.match.min_matches:
         return np.inf
@@ -68,7 +70,7 @@ def pose_doubt(points: Points, config: Config) -> float:
     local_map.insert(points)
     spread, here = points[spread_source(points, config.source)], np.eye(4)
     located = locate(local_map, spread, here, np.diag(NOTHING_KNOWN**2), config, here)
-    if located is None:
+    if located is None or located.num_matches < FEW * min(len(spread), config.source.max_points):
         return np.inf
     known = np.linalg.inv(located.information + np.diag(NOTHING_KNOWN**-2))
     return 0.5 * float(np.linalg.slogdet(np.eye(6) + known / np.outer(KNOWN_WELL, KNOWN_WELL))[1])
