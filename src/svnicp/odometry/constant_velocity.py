@@ -30,7 +30,7 @@ NODES = 11
 CERTAIN = 1e-12
 FIRST_DOUBT = 0.3
 """Doubt about the first twist: this share of it, and this much besides [m/s]."""
-SAME_TRACK = np.repeat([0.02, 0.005], 3)
+SAME_TRACK = np.repeat([0.005, 0.001], 3)
 """Tracks whose ends differ by less than this [m], [rad] are the same."""
 GAP_S = 0.5
 """Scans farther apart than this are a gap [s]."""
