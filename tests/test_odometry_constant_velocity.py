@@ -83,6 +83,22 @@ def test_the_twist_walks_over_real_time():
     assert_allclose(np.diag(once.covariance)[6:12], [4.0] * 3 + [1.0] * 3, rtol=0.02)
 
 
+def test_scans_that_tell_nothing_are_a_gap_like_scans_that_are_missing():
+    """How motion changes was learnt from scan to scan, and does not hold for longer."""
+    variances = []
+    for times in (np.arange(1, 9) * 0.1, [0.8]):
+        model = ConstantVelocity(MotionConfig())
+        model.ready(scan_at(-4.0))
+        for number in range(40):
+            model.predict(scan_at(-4.0 + 0.1 * (number + 1)))
+            model.correct(PoseMeasurement(np.zeros(6), np.eye(6) * 1e-6, NO_LAG, NO_LAG))
+        for seconds in times:
+            model.predict(scan_at(float(seconds)))
+        variances.append(np.diag(model.pose_covariance))
+    assert_allclose(variances[0], variances[1], rtol=0.5)
+    assert np.all(variances[0] > 0.05 * 0.8**3 / 3.0 * MotionConfig().angular_acceleration ** 2)
+
+
 def test_correction_is_gaussian_conditioning(rng: np.random.Generator):
     """Mean and covariance after a pose with lag are those of the information form."""
     model, R, lag = moving_model(rng), random_covariance(rng, 6, 0.02), 0.02 * np.eye(6)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The voxel size by the first scan: small where that shows enough, larger for few rings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from odometry_cases import DEFAULT, steady
 from svnicp.arrays import Points
+from svnicp.odometry import Odometry
 from svnicp.odometry.map_scale import AS_GOOD, FACTORS, at_scale, fitting_scale, pose_doubt
 
 
@@ -56,3 +59,14 @@ def test_a_wall_alone_leaves_more_doubt_than_a_room():
     wall = room[np.abs(room[:, 0] - room[:, 0].max()) < 0.1]
     assert len(wall) > 1000
     assert pose_doubt(wall, DEFAULT) > pose_doubt(room, DEFAULT) + 10.0 > 10.0
+
+
+def test_a_map_that_begins_anew_has_a_size_of_its_own(rng: np.random.Generator):
+    """The size is chosen from the one that was asked for, not from the one chosen before."""
+    forgetful = replace(DEFAULT, odometry=replace(DEFAULT.odometry, map_radius_m=1.0))
+    odometry, sizes = Odometry(forgetful), []
+    for number in range(25):
+        few = rng.uniform(-50.0, 50.0, (60, 3))
+        odometry.add_scan(few[np.linalg.norm(few, axis=1) > 5.0], number * 100_000_000)
+        sizes.append(odometry.config.map.voxel_size_m)
+    assert sizes[-1] == FACTORS[-1] * DEFAULT.map.voxel_size_m

@@ -22,9 +22,9 @@ ONE_LOOK = replace(DEFAULT, odometry=replace(DEFAULT.odometry, second_look=False
 
 
 @cache
-def swung() -> SimulatedDataset:
+def swung(seed: int) -> SimulatedDataset:
     """A cave, seen in sixteen rings by a LiDAR that is swung about."""
-    return simulate("laurel_caverns", 102, 6.0)
+    return simulate("laurel_caverns", seed, 6.0)
 
 
 def scans_of(dataset: SimulatedDataset) -> list[Scan]:
@@ -34,13 +34,13 @@ def scans_of(dataset: SimulatedDataset) -> list[Scan]:
 
 def test_shaking_costs_less_with_a_second_look():
     """The predicted twist distorts a scan; the one that it shows itself does so far less."""
-    rms = {}
-    for config in (DEFAULT, ONE_LOOK):
-        odometry = Odometry(config, T_body_lidar=swung().T_body_lidar)
-        off = errors(swung(), feed(odometry, scans_of(swung())))[:, :3]
-        rms[config.odometry.second_look] = float(np.sqrt(np.mean(off**2)))
-    assert rms[True] < 0.6 * rms[False]
-    assert rms[True] < 0.03
+    squares = dict.fromkeys([True, False], 0.0)
+    for seed in (100, 102):
+        for config in (DEFAULT, ONE_LOOK):
+            odometry = Odometry(config, T_body_lidar=swung(seed).T_body_lidar)
+            off = errors(swung(seed), feed(odometry, scans_of(swung(seed))))[:, :3]
+            squares[config.odometry.second_look] += float(np.mean(off**2))
+    assert squares[True] < 0.5 * squares[False]
 
 
 def test_the_shown_twist_is_the_corrected_one(rng: np.random.Generator):
@@ -85,12 +85,15 @@ def test_a_scan_that_does_not_fit_is_asked_whether_the_motion_has_ended(second_l
 def test_what_never_moved_cannot_stop(rng: np.random.Generator):
     """Before the speed is known there is no motion to end; later the doubt is all there may be."""
     model, scan = moving_model(rng, MotionConfig()), scan_at(0.1, with_times=True)
+    at_rest = PoseMeasurement(np.zeros(6), np.eye(6) * 1e-4, np.zeros((6, 6)), np.eye(6))
+    model.correct(at_rest)
+    T_seen = model.T_world_body
     prediction = model.predict(scan)
     stopped = model.predict_stop(scan, prediction)
     assert stopped is not None
     assert stopped.start is not None
     assert_allclose(stopped.twist_change, -model.twist)
-    assert_allclose(stopped.start, model.T_world_previous)
+    assert_allclose(stopped.start, T_seen)
     assert np.all(np.linalg.eigvalsh(stopped.covariance - prediction.covariance) > 0.0)
     model.speed_known = False
     assert model.predict_stop(scan, prediction) is None

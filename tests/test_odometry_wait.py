@@ -30,7 +30,7 @@ def test_empty_scans_at_the_start_change_nothing(caplog: pytest.LogCaptureFixtur
         for step in range(1, 4):
             empty_ns = good[0].stamp_ns - step * 100_000_000
             assert odometry.add_scan(np.zeros((0, 3)), empty_ns) is None
-    assert caplog.text.count("too few to begin a map") == 1
+    assert caplog.text.count("too few places to begin a map") == 1
     usual = Odometry(DEFAULT)
     for one, other in zip(feed(odometry, good), feed(usual, good), strict=True):
         assert one.status == other.status

@@ -49,7 +49,8 @@ class ConstantVelocity:
         first = [config.first_speed_m_s] * 3 + [config.first_rate_rad_s] * 3
         self.covariance[TWIST, TWIST] = np.diag(np.square(first))
         self._walk = TwistWalk(config)
-        self._last_dt_s = 0.0
+        self._last_dt_s = self._unseen_s = 0.0
+        self._T_world_seen = np.eye(4)
         self.speed_known = False
 
     @property
@@ -78,22 +79,31 @@ class ConstantVelocity:
         flow[POSE, TWIST] = from_twist * dt
         flow[MAP, MAP] = flow[POSE, POSE]
         self.covariance = flow @ self.covariance @ flow.T
-        self._last_dt_s = dt
-        # What was learnt is how motion changes from scan to scan, not over a gap.
-        self._spread(self._walk.over(gap=dt >= GAP_S))
+        self._walk_on(dt)
         self.T_world_body = orthonormalise(self.T_world_body @ se3_exp(self.twist * dt))
         self.stamp_ns = scan.mean_ns
         return Prediction(
             self.T_world_body, self.pose_covariance, self.track(scan), self._scan_noise(scan)
         )
 
-    def _spread(self, walk: Covariance) -> None:
-        """Let the twist walk over the last interval, by (6, 6) per second."""
-        dt = self._last_dt_s
-        self.covariance[POSE, POSE] += walk * dt**3 / 3.0
-        self.covariance[POSE, TWIST] += walk * dt**2 / 2.0
-        self.covariance[TWIST, POSE] += walk * dt**2 / 2.0
-        self.covariance[TWIST, TWIST] += walk * dt
+    def _walk_on(self, dt: float) -> None:
+        """Let the twist walk for this long [s].
+
+        What was learnt is how motion changes from scan to scan. Over a gap, in which scans are
+        missing or tell nothing, it is no less than the full walk, since its beginning.
+        """
+        before, self._unseen_s, self._last_dt_s = self._unseen_s, self._unseen_s + dt, dt
+        gap = self._unseen_s >= GAP_S
+        self._spread(self._walk.over(gap=gap), dt)
+        if gap and before < GAP_S:
+            self._spread(self._walk.over(gap=True) - self._walk.over(gap=False), before)
+
+    def _spread(self, walk: Covariance, seconds: float) -> None:
+        """Let the twist have walked by (6, 6) per second, over so many of them."""
+        self.covariance[POSE, POSE] += walk * seconds**3 / 3.0
+        self.covariance[POSE, TWIST] += walk * seconds**2 / 2.0
+        self.covariance[TWIST, POSE] += walk * seconds**2 / 2.0
+        self.covariance[TWIST, TWIST] += walk * seconds
 
     def _scan_noise(self, scan: Scan) -> Covariance:
         """What the change of the twist during a scan leaves in its pose.
@@ -122,7 +132,7 @@ class ConstantVelocity:
         self.twist = self.twist + error[TWIST]
         self.T_world_previous = orthonormalise(self.T_world_previous @ se3_exp(error[PREVIOUS]))
         self.covariance = 0.5 * (P + P.T)
-        self.speed_known = True
+        self.speed_known, self._unseen_s, self._T_world_seen = True, 0.0, self.T_world_body
         nis = float(innovation @ np.linalg.solve(S, innovation))
         return Correction(K[POSE], innovation, nis)
 
@@ -149,26 +159,26 @@ class ConstantVelocity:
         return prediction._replace(track=_track(scan, self.twist + change), twist_change=change)
 
     def predict_stop(self, scan: Scan, prediction: Prediction) -> Prediction | None:
-        """Return it for a body that has come to rest, with all doubt there may be.
+        """Return it for a body that has come to rest where it was last seen, with all doubt.
 
         From now on, that the motion has ended is as likely as that it goes on.
         """
         if not self.speed_known:
             return None
         self.give_way()
-        ended, dt = np.outer(self.twist, self.twist), self._last_dt_s
-        self.covariance[POSE, POSE] += ended * dt**2
-        self.covariance[POSE, TWIST] += ended * dt
-        self.covariance[TWIST, POSE] += ended * dt
+        ended, seconds = np.outer(self.twist, self.twist), self._unseen_s
+        self.covariance[POSE, POSE] += ended * seconds**2
+        self.covariance[POSE, TWIST] += ended * seconds
+        self.covariance[TWIST, POSE] += ended * seconds
         self.covariance[TWIST, TWIST] += ended
-        stopped = prediction._replace(covariance=self.pose_covariance, start=self.T_world_previous)
+        stopped = prediction._replace(covariance=self.pose_covariance, start=self._T_world_seen)
         if prediction.track is None:
             return stopped
         return stopped._replace(track=_track(scan, np.zeros(6)), twist_change=-self.twist)
 
     def give_way(self) -> bool:
         """Allow the fastest walk: that things go on as they went is no evidence against a scan."""
-        self._spread(self._walk.give_way())
+        self._spread(self._walk.give_way(), self._unseen_s)
         return True
 
     def without_readings(self, scan: Scan) -> Prediction | None:  # noqa: ARG002

@@ -137,7 +137,7 @@ class MotionModel(Protocol):
         ...
 
     def predict_stop(self, scan: Scan, prediction: Prediction) -> Prediction | None:
-        """Return it for a body that has come to rest, with all doubt; None: it cannot have."""
+        """Return it for a body that has come to rest, with that doubt; None: it cannot have."""
         ...
 
     def track(self, scan: Scan) -> PoseTrack | None:

@@ -71,6 +71,7 @@ class Odometry:
         else:
             self.motion = InertialMotion(self.config.inertial, self.config.motion, noise)
         self.surroundings = Surroundings(self.config)
+        self._unscaled = self.config
         self.noise = MeasurementNoise(
             self.config.odometry, prior_used=self.config.prior.use, carried=noise is not None
         )
@@ -207,9 +208,8 @@ class Odometry:
             return
         better = self._better_deskewed(scan, points, outcome)
         self._believed_ns = self.motion.stamp_ns
-        if outcome.fate is Fate.FIRST:
-            self.config = scaled_to(better, self.config)
         if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
+            self.config = scaled_to(better, self._unscaled)
             self.surroundings.begin(self.motion, self.config)
         elif self.config.odometry.frame_to_frame:
             self.surroundings.replace(self.config)

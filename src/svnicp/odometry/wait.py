@@ -108,8 +108,8 @@ class Wait:
         self._say_once(
             "points",
             f"The scan at {scan.stamp_ns * 1e-9:.3f} s has {num_points} points from "
-            f"{config.min_range_m:g} to {config.max_range_m:g} m, too few to begin a map; the "
-            f"first scan with enough will.{hint}",
+            f"{config.min_range_m:g} to {config.max_range_m:g} m, at too few places to begin a "
+            f"map; the first scan with enough will.{hint}",
         )
 
     def for_readings(self, scan: Scan, imu: ImuBuffer, config: InertialConfig) -> None:
