@@ -21,6 +21,7 @@ from svnicp.kernels.planes import (
 )
 from svnicp.kernels.threads import share
 from svnicp.kernels.voxel_arrays import EMPTY
+from svnicp.kernels.voxel_insert import summed_arrivals
 
 DROP, POINT = 0, 1
 """What becomes of a neighbour without a plane: left out, or a point with its own variance."""
@@ -161,7 +162,7 @@ def _point_precision(moments, noise, voxel_size):
 
     The point that was hit then is not the one that is hit now: they are parts of a voxel apart.
     """
-    count = moments[0]
+    count = summed_arrivals(moments)
     scatter = 0.0
     for axis, square in ((1, 4), (2, 7), (3, 9)):
         scatter += moments[square] / count - (moments[axis] / count) ** 2

@@ -10,6 +10,7 @@ import numpy as np
 
 from svnicp.kernels.njit import njit
 from svnicp.kernels.voxel_arrays import EMPTY, hash_slot
+from svnicp.kernels.voxel_insert import SETTLED_COUNT, summed_arrivals
 
 MOST_CELLS = 256
 """A patch takes at most this many cells."""
@@ -67,13 +68,31 @@ def collect(voxels, voxel_size, voxel, record, reach, series, sources):
             series[MEAN, n] = series[1, n] * share - ox
             series[MEAN + 1, n] = series[2, n] * share - oy
             series[MEAN + 2, n] = series[3, n] * share - oz
+    _level(series, num_cells)
     return num_cells
+
+
+@njit(borrows=True)
+def _level(series, num_cells):
+    """Let the cell with most arrivals count for what its sums are of, and the others in proportion.
+
+    Noise spreads a wall over the cells on both sides of a border. If each counted for its sums
+    alone, the far side, where fewer arrive, would weigh more by and by, and the wall come nearer.
+    """
+    counts, most = series[COUNT], 0.0
+    for n in range(num_cells):
+        most = max(most, counts[n])
+    if most > SETTLED_COUNT:
+        for i in range(COUNT, MEAN):
+            values = series[i]
+            for n in range(num_cells):
+                values[n] *= SETTLED_COUNT / most
 
 
 @njit(inlined=True, borrows=True)
 def _shift(moments, x, y, z, series, n):
-    """Moments of a cell about a point that is (-x, -y, -z) from where they were taken."""
-    count = np.float64(moments[0])
+    """Moments of all of a cell's arrivals about a point (-x, -y, -z) from where they were taken."""
+    count = summed_arrivals(moments)
     m1, m2, m3 = np.float64(moments[1]), np.float64(moments[2]), np.float64(moments[3])
     s1, s2, s3 = m1 + count * x, m2 + count * y, m3 + count * z
     series[0, n], series[1, n], series[2, n], series[3, n] = count, s1, s2, s3
@@ -83,6 +102,9 @@ def _shift(moments, x, y, z, series, n):
     series[7, n] = moments[7] + (m2 + s2) * y
     series[8, n] = moments[8] + m2 * z + s3 * y
     series[9, n] = moments[9] + (m3 + s3) * z
+    if moments[0] > count:
+        for i in range(COUNT, MEAN):
+            series[i, n] *= moments[0] / count
 
 
 @njit(borrows=True)

@@ -26,6 +26,7 @@ from svnicp.kernels.planes import (
 )
 from svnicp.kernels.prefetch import prefetch
 from svnicp.kernels.voxel_arrays import EMPTY
+from svnicp.kernels.voxel_insert import summed_arrivals
 
 ON_PLANE_SIGMAS = 3.0
 """A cell's mean this many standard deviations off the leader's plane is not on it."""
@@ -192,7 +193,7 @@ def _is_flat(plane):
 @njit(borrows=True)
 def _is_in(moments, plane, centroid, radius):
     """Whether a cell's mean is within the patch and on its plane, as far as noise allows."""
-    count = moments[0]
+    count = summed_arrivals(moments)
     dx = moments[1] / count - centroid[0]
     dy = moments[2] / count - centroid[1]
     dz = moments[3] / count - centroid[2]

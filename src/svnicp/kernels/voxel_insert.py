@@ -20,7 +20,8 @@ from svnicp.kernels.voxel_arrays import (
 )
 
 SETTLED_COUNT = 1000.0
-"""A stored point stops accumulating after this many arrivals: its moments are known by then."""
+"""Sums are of this many arrivals at most: they are known by then, and float32 holds no more. Later
+ones are counted, so that a wall on the border of two cells stays between them: see ``patches``."""
 FIRST_VISITS = 1000
 """What the first insertion counts for: there is nothing else to go by."""
 ABSENCE = 10
@@ -230,12 +231,18 @@ def _lengthen(voxels, voxel, count):
     return True
 
 
+@njit(inlined=True, borrows=True)
+def summed_arrivals(moments):
+    """How many of a cell's arrivals its sums are of."""
+    return min(np.float64(moments[0]), SETTLED_COUNT)
+
+
 @njit(borrows=True)
 def _add_moments(moments, dx, dy, dz):
-    """Add one arrival to count, sum and sum of squares."""
-    if moments[0] >= SETTLED_COUNT:
-        return
+    """Add one arrival to count, sum and sum of squares; these are of the first ones only."""
     moments[0] += 1.0
+    if moments[0] > SETTLED_COUNT:
+        return
     moments[1] += dx
     moments[2] += dy
     moments[3] += dz
