@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Planes of a map that has seen the same wall for a long time: a standing robot does not move it."""
+"""Planes of a map that has seen the same wall for a long time: a robot at rest does not move it."""
 
 import numpy as np
 import pytest
