@@ -12,7 +12,7 @@ from svnicp import Odometry
 from svnicp.arrays import Floats, Points
 from svnicp.estimate import Estimate
 
-TRUTH_NOISE = 1.02
+TRUTH_NOISE = 1.0
 """The truth of this recording scatters by centimetres: errors differ by luck by this much."""
 GPS_LEADS_S = 65.8
 
