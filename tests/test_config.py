@@ -46,6 +46,7 @@ def test_the_paper_has_none_of_our_rules_about_scans():
     assert paper.drift.held_back == 0.0
     assert (paper.odometry.surprising_scans, paper.odometry.persistent_scans) == (0, 1)
     assert (paper.odometry.known_m, paper.odometry.slip_m) == (0.0, 0.0)
+    assert (paper.odometry.map_floor_m, paper.odometry.map_floor_rad) == (0.0, 0.0)
 
 
 def test_what_is_left_out_keeps_its_default(tmp_path: Path):

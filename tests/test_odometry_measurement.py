@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from inertial_cases import random_covariance
-from svnicp.odometry.measurement import prior_free, without_hints
+from svnicp import simulate
+from svnicp.baselines import registered
+from svnicp.config import Config, OdometryConfig
+from svnicp.odometry.measurement import MeasurementNoise, prior_free, without_hints
+from svnicp.odometry.motion import Prediction
+from svnicp.studies.true_map import places
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -61,3 +66,23 @@ def test_a_hint_along_any_direction_is_taken_out(rng: np.random.Generator):
     found = axes.T @ without_hints(alone, 0.1)[:3, :3] @ axes
     assert found[0, 0] > 10.0**2
     assert_allclose(np.diag(found)[1:], 0.01**2, rtol=0.05)
+
+
+def test_no_scan_is_surer_than_a_map_can_be(rng: np.random.Generator):
+    """Scans of a room that know their pose to 0.2 mm by themselves are noisier in a filter."""
+    dataset = simulate("room", seed=100, duration_s=2.0)
+    place = list(places(dataset, Config.preset("default"), 0, 15, 100))[-1]
+    result = registered(place.scan, rng)
+    prediction = Prediction(
+        place.T_true, np.diag([0.02] * 3 + [0.01] * 3) ** 2, None, np.eye(6) * 0
+    )
+
+    def stated(config: OdometryConfig) -> np.ndarray:
+        noise = MeasurementNoise(config, prior_used=True, carried=False)
+        return noise.measure(result, prediction, 1000).covariance
+
+    floor = np.repeat([0.002**2, 0.0005**2], 3)
+    without = stated(OdometryConfig(map_floor_m=0.0, map_floor_rad=0.0))
+    assert np.sqrt(np.diag(without)[:3].min()) < 0.001
+    found = stated(OdometryConfig(map_floor_m=0.002, map_floor_rad=0.0005))
+    assert_allclose(found - without, np.diag(floor), atol=1e-12)

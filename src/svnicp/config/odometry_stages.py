@@ -165,6 +165,11 @@ class OdometryConfig:
     """Tilt that all normals of an old map may share; of a map that was seen from a few places only
     more, like its trust: where nothing but such tilts shows the place along a corridor, it is not
     known [rad]."""
+    map_floor_m: float = 0.0003
+    """No place in a map is truer than this, whatever its scans say: a map is made of poses that are
+    off themselves, here this way and there that way [m]."""
+    map_floor_rad: float = 4e-5
+    """No direction in a map is truer than this [rad]."""
     facing_with_imu: float = 0.3
     """``noise.facing`` of a scan whose prediction an IMU carries: it can wait for surfaces that
     face the way."""
@@ -219,8 +224,9 @@ class OdometryConfig:
             require(value > 0, f"odometry.{name}", "positive", value)
         for name in (
             "warm_up_scans", "min_step_s", "gate_floor_m", "gate_floor_rad", "slant",
-            "slant_turn_per_m", "map_tilt_rad", "settled_scans", "facing_with_imu",
-            "vouching_with_imu", "slip_m", "known_m", "settled_scans_with_imu", "surprising_scans",
+            "slant_turn_per_m", "map_tilt_rad", "map_floor_m", "map_floor_rad", "settled_scans",
+            "facing_with_imu", "vouching_with_imu", "slip_m", "known_m", "settled_scans_with_imu",
+            "surprising_scans",
         ):  # fmt: skip
             value = getattr(self, name)
             require(value >= 0, f"odometry.{name}", "not negative", value)

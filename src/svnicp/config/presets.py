@@ -117,6 +117,7 @@ PRESETS = {
         ),
         odometry=OdometryConfig(
             persistent_scans=1, surprising_scans=0, known_m=0.0, slip_m=0.0, second_look=False,
+            map_floor_m=0.0, map_floor_rad=0.0,
         ),
         drift=DriftConfig(held_back=0.0),
     ),

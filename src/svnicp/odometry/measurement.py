@@ -44,6 +44,7 @@ class MeasurementNoise:
         self._asks_others = self._adapts and config.persistent_scans > 1
         self._learns = self._adapts and config.surprising_scans > 0
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
+        self._floor = np.diag(np.repeat(np.square([config.map_floor_m, config.map_floor_rad]), 3))
 
     def measure(
         self, result: RegistrationResult, prediction: Prediction, map_age: int
@@ -70,7 +71,7 @@ class MeasurementNoise:
             )
         alone = self._tempered(alone)
         doubted = alone * youth(self._config, map_age)
-        doubted = doubted + self._slant(alone, prediction.covariance)
+        doubted = doubted + self._slant(alone, prediction.covariance) + self._floor
         noise = doubted + prediction.scan_noise + prediction.map_doubt
         if self._learns:
             self._expected = noise + prediction.covariance
