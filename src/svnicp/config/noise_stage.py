@@ -40,7 +40,7 @@ class NoiseConfig:
     whether it fits worse there [m]. 0: no. Odometry sets it: see ``odometry.slip_m``."""
     slip_from_m: float = 0.005
     """Directions that a scan knows better than this are not asked about [m]."""
-    effective_points: float = 5500.0
+    effective_points: float = 12000.0
     """Points beyond which a scan's errors stop averaging out, because the map is shared."""
 
     def __post_init__(self) -> None:

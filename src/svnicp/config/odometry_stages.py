@@ -166,8 +166,8 @@ class OdometryConfig:
     more, like its trust: where nothing but such tilts shows the place along a corridor, it is not
     known [rad]."""
     map_floor_m: float = 0.0003
-    """No place in a map is truer than this, whatever its scans say: a map is made of poses that are
-    off themselves, here this way and there that way [m]."""
+    """With an IMU and ``noise="adaptive"``, no place in a map is truer than this, whatever scans
+    say: a map is made of poses that are off themselves, here this way and there that way [m]."""
     map_floor_rad: float = 4e-5
     """No direction in a map is truer than this [rad]."""
     facing_with_imu: float = 0.3

@@ -44,7 +44,8 @@ class MeasurementNoise:
         self._asks_others = self._adapts and config.persistent_scans > 1
         self._learns = self._adapts and config.surprising_scans > 0
         self._recent: deque[Covariance] = deque(maxlen=config.smoothed_scans)
-        self._floor = np.diag(np.repeat(np.square([config.map_floor_m, config.map_floor_rad]), 3))
+        floor = np.repeat(np.square([config.map_floor_m, config.map_floor_rad]), 3)
+        self._floor = np.diag(floor) if self._adapts else np.zeros((6, 6))
 
     def measure(
         self, result: RegistrationResult, prediction: Prediction, map_age: int
