@@ -9,7 +9,16 @@ import pytest
 from odometry_cases import DEFAULT, steady
 from svnicp.arrays import Points
 from svnicp.odometry import Odometry
-from svnicp.odometry.map_scale import AS_GOOD, FACTORS, at_scale, fitting_scale, pose_doubt
+from svnicp.odometry.map_scale import (
+    AS_GOOD,
+    FACTORS,
+    at_scale,
+    finest_scale,
+    fitting_scale,
+    planar_share,
+    pose_doubt,
+)
+from svnicp.odometry.surroundings import scaled_to
 
 
 def first_scan(scene: str, sensor: str) -> Points:
@@ -30,6 +39,25 @@ def test_sixteen_rings_in_a_corridor_need_larger_voxels():
     config = fitting_scale(points, DEFAULT)
     assert config.map.voxel_size_m > DEFAULT.map.voxel_size_m
     assert pose_doubt(points, config) < pose_doubt(points, DEFAULT) - AS_GOOD
+
+
+def test_with_an_imu_surfaces_are_enough():
+    """The IMU holds the height that sixteen rings in a corridor leave open: voxels stay small."""
+    points = first_scan("closed_corridor", "vlp16")
+    carried = scaled_to(points, DEFAULT, carried=True)
+    alone = scaled_to(points, DEFAULT, carried=False)
+    assert planar_share(points, carried) >= 0.3
+    assert carried.map.voxel_size_m < alone.map.voxel_size_m
+
+
+def test_with_an_imu_as_well_it_is_the_largest_where_there_are_no_surfaces(
+    rng: np.random.Generator,
+):
+    """Points all over the place have none in voxels of any size."""
+    points = rng.uniform(-50.0, 50.0, (500, 3))
+    assert planar_share(points, DEFAULT) == 0.0 == planar_share(points[:0], DEFAULT)
+    config = finest_scale(points, DEFAULT)
+    assert config.map.voxel_size_m == FACTORS[-1] * DEFAULT.map.voxel_size_m
 
 
 def test_lengths_that_go_together_are_scaled_together():

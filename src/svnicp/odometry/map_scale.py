@@ -6,6 +6,9 @@ allows small voxels. The floor of a corridor, far ahead in sixteen rings, is a s
 patches that hold two of its rings, and without it nothing tells the height. So the scan is asked,
 with patches of several sizes, how well it would know its own pose; the smallest size that tells
 about as much as any is taken, and lengths that go with it are scaled likewise.
+
+An IMU holds the height and what is level, whatever the first scan shows of them, and a body that
+goes up a narrow staircase later wants small voxels: with an IMU they are as small as surfaces allow.
 """
 
 import dataclasses
@@ -14,6 +17,7 @@ import numpy as np
 
 from svnicp.arrays import Points
 from svnicp.config import Config
+from svnicp.kernels.planes import PLANAR, STATE
 from svnicp.local_map import VoxelMap
 from svnicp.registration.candidates import spread_source
 from svnicp.registration.locate import locate
@@ -28,6 +32,8 @@ FEW = 0.2
 """A scan that matches fewer points than this share of those that could be has hardly a surface."""
 AS_GOOD = 0.5
 """Doubts that differ by less than this are the same [nats]."""
+PLANAR_SHARE = 0.3
+"""Share of a scan that must find a plane where an IMU holds what else there is to be known."""
 
 
 def fitting_scale(points: Points, config: Config) -> Config:
@@ -43,6 +49,16 @@ def fitting_scale(points: Points, config: Config) -> Config:
     return next(
         scaled for scaled, doubt in zip(sizes, doubts, strict=True) if doubt <= least + AS_GOOD
     )
+
+
+def finest_scale(points: Points, config: Config) -> Config:
+    """Configuration with the smallest voxels in which enough of a scan (n, 3) is on planes."""
+    scaled = config
+    for factor in FACTORS:
+        scaled = at_scale(config, factor)
+        if planar_share(points, scaled) >= PLANAR_SHARE:
+            break
+    return scaled
 
 
 def at_scale(config: Config, factor: float) -> Config:
@@ -74,3 +90,16 @@ def pose_doubt(points: Points, config: Config) -> float:
         return np.inf
     known = np.linalg.inv(located.information + np.diag(NOTHING_KNOWN**-2))
     return 0.5 * float(np.linalg.slogdet(np.eye(6) + known / np.outer(KNOWN_WELL, KNOWN_WELL))[1])
+
+
+def planar_share(points: Points, config: Config) -> float:
+    """Share of a scan's evenly spread points (n, 3) that are on a plane of the scan itself."""
+    if len(points) == 0:
+        return 0.0
+    local_map = VoxelMap(config.map)
+    local_map.insert(points)
+    spread = points[spread_source(points, config.source)]
+    indices = local_map.nearest(spread, 1, config.map.voxel_size_m).indices
+    local_map.fit_planes(indices)
+    found = local_map.records(indices[indices >= 0])
+    return float(np.mean(local_map.arrays.planes[found, STATE] == PLANAR))

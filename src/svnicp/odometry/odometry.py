@@ -209,7 +209,7 @@ class Odometry:
         better = self._better_deskewed(scan, points, outcome)
         self._believed_ns = self.motion.stamp_ns
         if outcome.fate in {Fate.FIRST, Fate.NEW_MAP}:
-            self.config = scaled_to(better, self._unscaled)
+            self.config = scaled_to(better, self._unscaled, carried=self.has_imu)
             self.surroundings.begin(self.motion, self.config)
         elif self.config.odometry.frame_to_frame:
             self.surroundings.replace(self.config)

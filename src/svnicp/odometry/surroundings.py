@@ -13,7 +13,7 @@ from svnicp.kernels.deskew import moved
 from svnicp.local_map import VoxelMap
 from svnicp.odometry.belief import lies_in
 from svnicp.odometry.drift import MapDrift
-from svnicp.odometry.map_scale import fitting_scale
+from svnicp.odometry.map_scale import finest_scale, fitting_scale
 from svnicp.odometry.map_views import MapViews
 from svnicp.odometry.motion import MotionModel
 from svnicp.odometry.outcome import Outcome
@@ -96,7 +96,11 @@ class Surroundings:
         return place_var <= reach**2 and lies_in(self.local_map, points, motion.T_world_body, reach)
 
 
-def scaled_to(points: Points, config: Config) -> Config:
-    """Configuration with voxels that fit a first scan (n, 3), if they are to be chosen by it."""
-    wanted = config.odometry.auto_voxel and config.match.metric == "plane"
-    return fitting_scale(points, config) if wanted else config
+def scaled_to(points: Points, config: Config, *, carried: bool) -> Config:
+    """Configuration with voxels that fit a first scan (n, 3), if they are to be chosen by it.
+
+    ``carried``: whether an IMU carries the body.
+    """
+    if not config.odometry.auto_voxel or config.match.metric != "plane":
+        return config
+    return finest_scale(points, config) if carried else fitting_scale(points, config)
