@@ -8,7 +8,7 @@ with patches of several sizes, how well it would know its own pose; the smallest
 about as much as any is taken, and lengths that go with it are scaled likewise.
 
 An IMU holds the height and what is level, whatever the first scan shows of them, and a body that
-goes up a narrow staircase later wants small voxels: with an IMU they are as small as surfaces allow.
+goes up a narrow staircase later wants small voxels: then they are as small as surfaces allow.
 """
 
 import dataclasses
