@@ -28,6 +28,7 @@ def test_files_and_summary_of_a_run(whole):
     assert "5 before the IMU's readings sufficed" in printed
     for words in ("ms a scan (median)", "sigma at the end", "weak", "evo_ape", "evo_rpe", "ANEES"):
         assert words in printed
+    assert "m (chosen by the first scan)" in printed
     assert str(folder) in printed
     assert printed.isascii()
     description = yaml.safe_load((folder / "run.yaml").read_text())

@@ -120,12 +120,12 @@ def test_summary_says_which_scans_have_no_pose():
     record = RunRecord(Trajectory(np.arange(2), np.tile(np.eye(4), (2, 1, 1))))
     text = io.StringIO()
     summary = summarise(record, without={"before_start": 5, "held_back": 1})
-    show.console(text).print(summary_table(summary, "", 1.0, 0.0))
+    show.console(text).print(summary_table(summary, "", "", 0.0))
     told = " ".join(text.getvalue().split())
     assert "scans 2 of 8 have a pose, all used no pose 5 before the IMU's readings" in told
     assert "; 1 held back at the start" in told
     text = io.StringIO()
-    show.console(text).print(summary_table(summarise(record), "", 1.0, 0.0))
+    show.console(text).print(summary_table(summarise(record), "", "", 0.0))
     assert "scans 2, all used path" in " ".join(text.getvalue().split())
 
 

@@ -4,10 +4,11 @@
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
-from svnicp.config import PRESETS, Config, MapConfig, SteinConfig
+from svnicp.config import PRESETS, Config, MapConfig, OdometryConfig, SteinConfig
 from svnicp.errors import ConfigError
 
 
@@ -88,11 +89,11 @@ def test_unknown_keys_name_the_nearest(text: str, message: str, tmp_path: Path):
     ("text", "message"),
     [
         ("map: {voxel_size_m: wide}", "map.voxel_size_m must be a number, got 'wide'"),
-        ("map: {voxel_size_m: true}", "map.voxel_size_m must be float, got True"),
-        ("map: {voxel_size_m: }", "map.voxel_size_m must be float, got None"),
-        ("stein: {num_particles: 30.5}", "stein.num_particles must be int, got 30.5"),
-        ("stein: {num_particles: true}", "stein.num_particles must be int, got True"),
-        ("prior: {use: 1}", "prior.use must be bool, got 1"),
+        ("map: {voxel_size_m: true}", "map.voxel_size_m must be a number, got True"),
+        ("map: {voxel_size_m: }", "map.voxel_size_m must be a number, got None"),
+        ("stein: {num_particles: 30.5}", "stein.num_particles must be a whole number, got 30.5"),
+        ("stein: {num_particles: true}", "stein.num_particles must be a whole number, got True"),
+        ("prior: {use: 1}", "prior.use must be true or false, got 1"),
         ("map: 3", "map must be a mapping, got 3"),
         ("map: [1, 2]", r"map must be a mapping, got \[1, 2\]"),
         ("- 1\n- 2\n", r"the configuration must be a mapping, got \[1, 2\]"),
@@ -184,6 +185,31 @@ def test_values_out_of_range_are_refused(stage: str, key: str, value: float):
     """A value that makes no sense is refused with its path and what it must be."""
     with pytest.raises(ConfigError, match=f"{stage}.{key} must be .*, got "):
         Config.from_dict({stage: {key: value}})
+
+
+@pytest.mark.parametrize(
+    ("stage", "key", "value", "wanted"),
+    [
+        (OdometryConfig, "auto_voxel", "no", "true or false"),
+        (OdometryConfig, "noise", None, "one of adaptive, fixed, smoothed, none"),
+        (SteinConfig, "num_particles", 30.5, "a whole number"),
+        (MapConfig, "voxel_size_m", "wide", "a number"),
+        (MapConfig, "voxel_size_m", [1.0], "a number"),
+        (MapConfig, "voxel_size_m", float("inf"), "finite"),
+    ],
+)
+def test_values_given_from_python_are_checked_too(
+    stage: type, key: str, value: object, wanted: str
+):
+    """A stage that is made or changed in Python refuses a wrong type with the same sentence."""
+    with pytest.raises(ConfigError, match=f"[.]{key} must be {wanted}, got "):
+        dataclasses.replace(stage(), **{key: value})
+
+
+def test_numpy_values_are_values():
+    """Numbers that come out of NumPy arrays are taken as numbers."""
+    assert dataclasses.replace(SteinConfig(), num_particles=np.int64(7)).num_particles == 7
+    assert not dataclasses.replace(OdometryConfig(), auto_voxel=np.bool_(False)).auto_voxel
 
 
 def test_a_missing_file_is_named(tmp_path: Path):

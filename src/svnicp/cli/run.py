@@ -39,7 +39,7 @@ class RunCommand(DataFlags):
     out: Annotated[Path | None, option("DIR")] = None
     """Folder for the files of the run; svnicp-run-NAME if left out."""
     resume: Annotated[bool, option()] = False
-    """Go on with the run in the folder from its last saved state."""
+    """Go on with the run in the folder from its last saved state; begin where there is none."""
     overwrite: Annotated[bool, option()] = False
     """Replace a run that is in the folder."""
     imu: Annotated[bool, option()] = False

@@ -79,9 +79,7 @@ def summarise(
     )
 
 
-def summary_table(
-    summary: RunSummary, imu_words: str, voxel_size_m: float, compile_s: float
-) -> Table:
+def summary_table(summary: RunSummary, imu_words: str, map_words: str, compile_s: float) -> Table:
     """Return a summary for people."""
     table = show.plain_table()
     table.show_header = False
@@ -92,7 +90,7 @@ def summary_table(
         table.add_row("no pose", without_in_words(summary))
     table.add_row("path", f"{summary.path_m:.1f} m in {summary.duration_s:.1f} s")
     table.add_row("IMU", imu_words)
-    table.add_row("map", f"voxels of {voxel_size_m:.2g} m")
+    table.add_row("map", map_words)
     if summary.scan_median_s is not None and summary.scan_p95_s is not None:
         typical, slow = time_in_words(summary.scan_median_s), time_in_words(summary.scan_p95_s)
         compiling = f", and {time_in_words(compile_s)} of compiling, once" if compile_s > 1 else ""

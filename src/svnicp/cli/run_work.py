@@ -77,7 +77,9 @@ def _tell(
     record = read_run(ran.path)
     summary = summarise(record, ran.slowed_ns, ran.without_estimate)
     out = show.console(target.words_to, quiet=command.quiet)
-    out.print(summary_table(summary, inputs.imu_words, ran.voxel_size_m, ran.compile_s))
+    chosen = " (chosen by the first scan)" if inputs.config.odometry.auto_voxel else ""
+    voxels = f"voxels of {ran.voxel_size_m:.2g} m{chosen}"
+    out.print(summary_table(summary, inputs.imu_words, voxels, ran.compile_s))
     evaluation = _compare(inputs, record, out, told)
     out.print(f"\n{ran.path}: {', '.join(sorted(_files(ran.path)))}", soft_wrap=False)
     if target.wanted:

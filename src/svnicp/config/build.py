@@ -3,13 +3,12 @@
 
 import dataclasses
 import difflib
-import reprlib
-import types
 import typing
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
+from svnicp.config.checks import shown
 from svnicp.errors import ConfigError
 
 MAX_KEYS = 1000
@@ -59,7 +58,7 @@ def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
     if values is None and path:  # a stage of which every line is commented out
         values = {}
     if not isinstance(values, dict):
-        raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {_shown(values)}")
+        raise ConfigError(f"{path or 'the configuration'} must be a mapping, got {shown(values)}")
     hints = typing.get_type_hints(cls)
     arguments: dict[str, Any] = {}
     for key, value in values.items():
@@ -68,7 +67,7 @@ def build(cls: Any, values: Any, path: str) -> Any:  # noqa: ANN401
             raise ConfigError(f"unknown configuration key '{name}'; {_advice(name, path, hints)}")
         kind = hints[key]
         is_stage = dataclasses.is_dataclass(kind)
-        arguments[key] = build(kind, value, name) if is_stage else _checked(kind, value, name)
+        arguments[key] = build(kind, value, name) if is_stage else _as_annotated(kind, value)
     return cls(**arguments)
 
 
@@ -89,33 +88,14 @@ def _advice(name: str, path: str, hints: dict[str, Any]) -> str:
     return f"did you mean '{near[0]}'?" if near else f"known: {', '.join(hints)}"
 
 
-def _shown(value: object) -> str:
-    """A value in a message: not all of it when it is long, or refers to itself."""
-    return repr(value) if isinstance(value, int | float | str) else reprlib.repr(value)
+def _as_annotated(kind: Any, value: Any) -> Any:  # noqa: ANN401
+    """The value; a float also of a whole number, or of what YAML takes for text, such as 1e-3.
 
-
-def _as_float(value: float | str, name: str) -> float:
-    """The number; YAML reads 1e-3 (without a point) as text."""
+    Whether it may be what it is, the stage checks.
+    """
+    if kind is not float or isinstance(value, bool) or not isinstance(value, int | str):
+        return value
     try:
         return float(value)
-    except ValueError as error:
-        raise ConfigError(f"{name} must be a number, got {_shown(value)}") from error
-
-
-def _checked(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-    """The value as the annotated type, or a ConfigError."""
-    if typing.get_origin(kind) is Literal:
-        choices = typing.get_args(kind)
-        if value not in choices:
-            raise ConfigError(
-                f"{name} must be one of {', '.join(map(str, choices))}, got {_shown(value)}"
-            )
+    except ValueError:
         return value
-    if isinstance(kind, types.UnionType):
-        return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is float and (number or isinstance(value, str)):
-        return _as_float(value, name)
-    if type(value) is not kind:
-        raise ConfigError(f"{name} must be {kind.__name__}, got {_shown(value)}")
-    return value

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from svnicp.config.checks import require, require_finite
+from svnicp.config.checks import require, require_kinds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,7 @@ class NoiseConfig:
     """Points beyond which a scan's errors stop averaging out, because the map is shared."""
 
     def __post_init__(self) -> None:
+        require_kinds("noise", self)
         require(self.range_noise_m > 0, "noise.range_noise_m", "positive", self.range_noise_m)
         require(self.floor_m >= 0, "noise.floor_m", "not negative", self.floor_m)
         tilt = self.shared_tilt_rad
@@ -56,4 +57,3 @@ class NoiseConfig:
         require(
             self.effective_points > 0, "noise.effective_points", "positive", self.effective_points
         )
-        require_finite("noise", self)

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from svnicp.config.checks import require, require_finite
+from svnicp.config.checks import require, require_kinds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class PreprocessConfig:
     """A larger scan is thinned evenly to about this many points before it enters the map."""
 
     def __post_init__(self) -> None:
-        require_finite("preprocess", self)
+        require_kinds("preprocess", self)
         require(self.min_range_m >= 0, "preprocess.min_range_m", "not negative", self.min_range_m)
         require(
             self.max_range_m > self.min_range_m, "preprocess.max_range_m",
@@ -47,7 +47,7 @@ class MotionConfig:
     """Standard deviation of the rate of turning before it is known [rad/s]."""
 
     def __post_init__(self) -> None:
-        require_finite("motion", self)
+        require_kinds("motion", self)
         for name in ("acceleration", "angular_acceleration", "first_speed_m_s", "first_rate_rad_s"):
             value = getattr(self, name)
             require(value > 0, f"motion.{name}", "positive", value)
@@ -95,7 +95,7 @@ class InertialConfig:
     taken as constant [s]."""
 
     def __post_init__(self) -> None:
-        require_finite("inertial", self)
+        require_kinds("inertial", self)
         for name in (
             "noise_factor", "gravity_m_s2", "gravity_std", "start_s", "max_start_s",
             "rest_rate_rad_s", "rest_force_m_s2", "gyroscope_bias_std", "accelerometer_bias_std",
@@ -124,7 +124,7 @@ class DriftConfig:
     """A scan that knows a direction to this shows half of it [m]."""
 
     def __post_init__(self) -> None:
-        require_finite("drift", self)
+        require_kinds("drift", self)
         for name in ("renewal", "systematic", "held_back"):
             value = getattr(self, name)
             require(value >= 0, f"drift.{name}", "not negative", value)
@@ -210,7 +210,7 @@ class OdometryConfig:
     """Scans that follow earlier than this after the last are left out [s]."""
 
     def __post_init__(self) -> None:
-        require_finite("odometry", self)
+        require_kinds("odometry", self)
         for name in (
             "fixed_translation_var",
             "fixed_rotation_var",

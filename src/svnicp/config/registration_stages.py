@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from svnicp.config.checks import require, require_finite
+from svnicp.config.checks import require, require_kinds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,7 @@ class MapConfig:
     """A fit is renewed after this many insertions anyway."""
 
     def __post_init__(self) -> None:
+        require_kinds("map", self)
         require(self.voxel_size_m > 0, "map.voxel_size_m", "positive", self.voxel_size_m)
         require(
             0 <= self.cells_per_voxel_edge <= 16, "map.cells_per_voxel_edge", "0 to 16",
@@ -61,7 +62,6 @@ class MapConfig:
         for name in ("max_residual_std_m", "min_width_m", "min_aspect", "max_normal_std_rad"):
             value = getattr(self, name)
             require(value > 0, f"map.{name}", "positive", value)
-        require_finite("map", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +83,11 @@ class SourceConfig:
     """Keep rare directions of the normal whole and thin the common ones."""
 
     def __post_init__(self) -> None:
+        require_kinds("source", self)
         require(self.max_points >= 20, "source.max_points", "at least 20", self.max_points)
         require(self.search_factor >= 1, "source.search_factor", "at least 1", self.search_factor)
         require(self.spread_leaf_m > 0, "source.spread_leaf_m", "positive", self.spread_leaf_m)
         require(self.sparse_points >= 1, "source.sparse_points", "at least 1", self.sparse_points)
-        require_finite("source", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +112,7 @@ class MatchConfig:
     Odometry sets it: see ``odometry.settled_scans``."""
 
     def __post_init__(self) -> None:
+        require_kinds("match", self)
         require(
             1 <= self.num_candidates <= 200, "match.num_candidates", "1 to 200", self.num_candidates
         )
@@ -119,7 +120,6 @@ class MatchConfig:
         require(self.min_matches >= 6, "match.min_matches", "at least 6", self.min_matches)
         settled = self.settled_scans
         require(settled >= 0, "match.settled_scans", "not negative", settled)
-        require_finite("match", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +134,7 @@ class PriorConfig:
     """Standard deviation of the guess per axis when nothing is known about it [rad]."""
 
     def __post_init__(self) -> None:
+        require_kinds("prior", self)
         require(
             self.translation_std_m > 0,
             "prior.translation_std_m",
@@ -143,7 +144,6 @@ class PriorConfig:
         require(
             self.rotation_std_rad > 0, "prior.rotation_std_rad", "positive", self.rotation_std_rad
         )
-        require_finite("prior", self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,6 +178,7 @@ class SteinConfig:
     """Keep the particles of every iteration in the result."""
 
     def __post_init__(self) -> None:
+        require_kinds("stein", self)
         require(
             1 <= self.num_particles <= 100_000, "stein.num_particles", "1 to 100000",
             self.num_particles,
@@ -189,7 +190,6 @@ class SteinConfig:
         require(
             self.max_step_sigma >= 0, "stein.max_step_sigma", "not negative", self.max_step_sigma
         )
-        require_finite("stein", self)
         require(self.learning_rate > 0, "stein.learning_rate", "positive", self.learning_rate)
         require(self.batch_size >= 6, "stein.batch_size", "at least 6", self.batch_size)
 

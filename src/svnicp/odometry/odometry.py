@@ -128,7 +128,8 @@ class Odometry:
         points
             (n, 3) in the LiDAR frame [m].
         stamp_ns
-            When the scan began [ns].
+            When the scan began [ns]; without the times of its points, the moment that its pose is
+            for, best the middle of the scan.
         point_times_ns
             (n,) absolute time of every point [ns], if they are known.
         """
