@@ -6,11 +6,18 @@
 dimensions and is accurate to rounding from angle 0 to angle pi.
 """
 
-from math import factorial
-
 import numpy as np
 
 from svnicp.arrays import Floats, Tangent, Transform
+from svnicp.lie_series import (
+    INVERSE,
+    QUARTIC,
+    QUINTIC,
+    cubic_term,
+    divided,
+    sine_and_cosine_terms,
+    squared_norm,
+)
 
 TRANSLATION = slice(0, 3)
 """Where the translation rho [m] sits in a tangent."""
@@ -25,12 +32,6 @@ NEARLY = 1e-8
 """A rotation that is off by less than this needs one step of Newton's to be right to rounding."""
 
 _IDENTITY = np.eye(3)
-
-# Taylor coefficients in x^2 of the functions below; eight are enough for |x| < 1 rad.
-_CUBIC = np.array([(-1) ** j / factorial(2 * j + 3) for j in range(8)])
-_QUARTIC = np.array([(-1) ** j / factorial(2 * j + 4) for j in range(8)])
-_QUINTIC = np.array([(-1) ** j * (j + 1) / factorial(2 * j + 5) for j in range(8)])
-_INVERSE = np.array([(-1) ** j * (j + 1) / factorial(2 * j + 4) for j in range(8)])
 
 
 def hat(v: Floats) -> Floats:
@@ -47,7 +48,7 @@ def so3_exp(phi: Floats) -> Floats:
     """Rotation matrix of a rotation vector; (..., 3) [rad] to (..., 3, 3)."""
     phi = np.asarray(phi, dtype=np.float64)
     skew = hat(phi)
-    sine, cosine = _sine_and_cosine_terms(_squared_norm(phi))
+    sine, cosine = sine_and_cosine_terms(squared_norm(phi))
     return np.eye(3) + _as_factor(sine) * skew + _as_factor(cosine) * (skew @ skew)
 
 
@@ -58,7 +59,7 @@ def so3_log(rotation: Floats) -> Floats:
     """
     quat_wxyz = _quaternion(np.asarray(rotation, dtype=np.float64))
     w, v = quat_wxyz[..., 0], quat_wxyz[..., 1:]
-    sine = np.sqrt(_squared_norm(v))
+    sine = np.sqrt(squared_norm(v))
     nonzero = sine > 0.0
     # atan2 keeps full relative precision for tiny angles and full absolute precision close to pi.
     scale = np.where(nonzero, 2.0 * np.arctan2(sine, w) / np.where(nonzero, sine, 1.0), 2.0)
@@ -68,20 +69,20 @@ def so3_log(rotation: Floats) -> Floats:
 def so3_right_jacobian(phi: Floats) -> Floats:
     """J with ``Exp(phi + d) = Exp(phi) Exp(J d)`` for small d; (..., 3) [rad] to (..., 3, 3)."""
     phi = np.asarray(phi, dtype=np.float64)
-    angle_squared = _squared_norm(phi)
+    angle_squared = squared_norm(phi)
     skew = hat(phi)
-    _, cosine = _sine_and_cosine_terms(angle_squared)
-    cubic = _cubic_term(angle_squared)
+    _, cosine = sine_and_cosine_terms(angle_squared)
+    cubic = cubic_term(angle_squared)
     return np.eye(3) - _as_factor(cosine) * skew + _as_factor(cubic) * (skew @ skew)
 
 
 def so3_right_jacobian_inverse(phi: Floats) -> Floats:
     """Inverse of `so3_right_jacobian`, for angles below 2 pi; (..., 3) [rad] to (..., 3, 3)."""
     phi = np.asarray(phi, dtype=np.float64)
-    angle_squared = _squared_norm(phi)
+    angle_squared = squared_norm(phi)
     skew = hat(phi)
-    sine, cosine = _sine_and_cosine_terms(angle_squared)
-    square = _divided(cosine - 0.5 * sine, angle_squared, _INVERSE) / cosine
+    sine, cosine = sine_and_cosine_terms(angle_squared)
+    square = divided(cosine - 0.5 * sine, angle_squared, INVERSE) / cosine
     return np.eye(3) + 0.5 * skew + _as_factor(square) * (skew @ skew)
 
 
@@ -188,37 +189,17 @@ def _determinant(matrix: Floats) -> float:
     return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
 
 
-def _sine_and_cosine_terms(angle_squared: Floats) -> tuple[Floats, Floats]:
-    """sin(x)/x and (1 - cos x)/x^2, neither of which loses digits at zero in this form."""
-    turns = np.sqrt(angle_squared) / np.pi
-    return np.sinc(turns), 0.5 * np.sinc(0.5 * turns) ** 2
-
-
-def _cubic_term(angle_squared: Floats) -> Floats:
-    """(x - sin x)/x^3."""
-    sine, _ = _sine_and_cosine_terms(angle_squared)
-    return _divided(1.0 - sine, angle_squared, _CUBIC)
-
-
-def _divided(numerator: Floats, angle_squared: Floats, coefficients: Floats) -> Floats:
-    """Numerator / x^2, replaced by its Taylor series in x^2 below one radian."""
-    small = angle_squared < 1.0
-    closed = numerator / np.where(small, 1.0, angle_squared)
-    series = np.polynomial.polynomial.polyval(np.where(small, angle_squared, 0.0), coefficients)
-    return np.where(small, series, closed)
-
-
 def _coupling(xi: Tangent) -> Floats:
     """Upper right block of the right Jacobian of SE(3): how phi moves the translation.
 
     Notation: P = hat(rho), W = hat(phi). Found by summing (-1)^n/(n+1)! of the upper right block
     of ad(xi)^n and reducing powers with W^3 = -|phi|^2 W.
     """
-    angle_squared = _squared_norm(xi[..., ROTATION])
-    _, cosine = _sine_and_cosine_terms(angle_squared)
-    cubic = _cubic_term(angle_squared)
-    quartic = _divided(0.5 - cosine, angle_squared, _QUARTIC)
-    quintic = _divided(0.5 * (3.0 * cubic - cosine), angle_squared, _QUINTIC)
+    angle_squared = squared_norm(xi[..., ROTATION])
+    _, cosine = sine_and_cosine_terms(angle_squared)
+    cubic = cubic_term(angle_squared)
+    quartic = divided(0.5 - cosine, angle_squared, QUARTIC)
+    quintic = divided(0.5 * (3.0 * cubic - cosine), angle_squared, QUINTIC)
     P, W = hat(xi[..., TRANSLATION]), hat(xi[..., ROTATION])
     M = W @ P @ W
     return (
@@ -239,7 +220,7 @@ def _quaternion(rotation: Floats) -> Floats:
     outer[..., 1:, 1:] = rotation + _transposed(rotation) + _as_factor(1.0 - trace) * np.eye(3)
     longest = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
     quat = np.take_along_axis(outer, longest[..., None, None], axis=-2)[..., 0, :]
-    quat = quat / np.sqrt(_squared_norm(quat))[..., None]
+    quat = quat / np.sqrt(squared_norm(quat))[..., None]
     return np.where(quat[..., :1] < 0.0, -quat, quat)
 
 
@@ -263,10 +244,6 @@ def _moved_in_parts(R: Floats, t: Floats, points: Floats) -> Floats:
 
 def _transposed(matrix: Floats) -> Floats:
     return np.swapaxes(matrix, -1, -2)
-
-
-def _squared_norm(vector: Floats) -> Floats:
-    return np.sum(vector * vector, axis=-1)
 
 
 def _as_factor(scalar: Floats) -> Floats:

@@ -17,6 +17,7 @@ from svnicp.kernels.constant_twist import carried_errors, poses_on_the_way
 from svnicp.kernels.lie import se3_exp
 from svnicp.lie import orthonormalise, se3_adjoint, se3_inverse, se3_log
 from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Prediction
+from svnicp.odometry.no_readings import NoReadings
 from svnicp.odometry.twist_walk import TwistWalk
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import PoseTrack
@@ -36,7 +37,7 @@ GAP_S = 0.5
 """Scans farther apart than this are a gap [s]."""
 
 
-class ConstantVelocity:
+class ConstantVelocity(NoReadings):
     """Pose and twist of the body, with covariance."""
 
     def __init__(self, config: MotionConfig) -> None:
@@ -181,29 +182,9 @@ class ConstantVelocity:
         self._spread(self._walk.give_way(), self._unseen_s)
         return True
 
-    def without_readings(self, scan: Scan) -> Prediction | None:  # noqa: ARG002
-        """Nothing: there are no readings that a scan could contradict."""
-        return None
-
-    def with_readings(self) -> None:
-        """Nothing to take back."""
-
-    def doubt_readings(self, innovation: Floats) -> None:
-        """Nothing: there are none."""
-
-    def mapped_wrong(self, shifted_m: float, turned_rad: float) -> None:
-        """Nothing: no readings can have done it."""
-
     def set_clock(self, stamp_ns: int) -> None:
         """Take the state to be of another time: the clock was set [ns]."""
         self.stamp_ns = stamp_ns
-
-    def surrender(self) -> bool:
-        """No: it has given way long before."""
-        return False
-
-    def map_turned(self, turn_cov: Covariance) -> None:
-        """Nothing is known here of the map's axes."""
 
     def hand_over(self, share: float) -> None:
         """Let the map take over the pose's error, as far as it is made anew."""

@@ -7,7 +7,7 @@ go on with a run, all of them are cut off behind a given stamp and appended to a
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy.typing as npt
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from svnicp.arrays import Transform
 from svnicp.cloud_files import write_ply
 from svnicp.data.measurements import Scan
-from svnicp.data.stamps import NS_PER_S, parse_number, to_ns
 from svnicp.data.trajectory_files import kitti_line, tum_line
 from svnicp.errors import DatasetError, InputError
 from svnicp.estimate import Estimate
 from svnicp.recording import particle_file, run_description
 from svnicp.recording.covariance_file import covariance_row
+from svnicp.recording.cut_off import line_keeper, num_poses_until
 from svnicp.recording.empty_run import ended_without_a_pose
 from svnicp.recording.growing_file import GrowingFile, end_of_lines
 from svnicp.recording.mcap_log import McapLog
@@ -131,10 +131,10 @@ class RunFolder:
             raise DatasetError(
                 f"{path}: {missing[0]} is missing, so the run cannot be continued; start it again."
             )
-        num_scans = _num_poses_until(path / TRAJECTORY, last_stamp_ns)
+        num_scans = num_poses_until(path / TRAJECTORY, last_stamp_ns)
         names = [*HEADERS, IMU_RATE] if (path / IMU_RATE).is_file() else [*HEADERS]
         ends = {
-            name: end_of_lines(path / name, _keeper(name, last_stamp_ns, num_scans))
+            name: end_of_lines(path / name, line_keeper(name, last_stamp_ns, num_scans))
             for name in names
         }
         log = McapLog.reopen(path / MCAP, _topics(), last_stamp_ns)
@@ -228,42 +228,3 @@ def _topics() -> list[Topic]:
         Topic(name, kind, store.generate_msgdef(kind, ros_version=2)[0], store.hash_rihs01(kind))
         for name, kind in TOPICS.items()
     ]
-
-
-def _num_poses_until(trajectory: Path, last_stamp_ns: int) -> int:
-    """Return how many poses there are up to the one of a stamp, which must be there."""
-    with trajectory.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.endswith(b"\n") and _tum_stamp(line) == last_stamp_ns:
-                return number
-    raise DatasetError(
-        f"{trajectory}: there is no pose of {last_stamp_ns} ns, from which the run should go on; "
-        "start it again."
-    )
-
-
-def _keeper(name: str, last_stamp_ns: int, num_scans: int) -> Callable[[bytes], bool]:
-    """Return what decides whether a line of a text file is kept."""
-    if name == KITTI:  # no stamps: as many lines as there are poses
-        lines = iter(range(num_scans))
-        return lambda _: next(lines, None) is not None
-    if name in {TRAJECTORY, RELATIVE, IMU_RATE}:
-        return lambda line: _tum_stamp(line) <= last_stamp_ns
-    return lambda line: not line[:1].isdigit() or _csv_stamp(line) <= last_stamp_ns
-
-
-def _tum_stamp(line: bytes) -> int:
-    """Stamp of a line of a TUM file [ns]."""
-    word = (line.split() or [b""])[0].decode("ascii", errors="replace")
-    value = parse_number(word)
-    if value is None:
-        raise DatasetError(f"{word!r} is no stamp of a pose, so the run cannot be continued.")
-    return to_ns(value, NS_PER_S)
-
-
-def _csv_stamp(line: bytes) -> int:
-    """Stamp of a line of a table [ns]."""
-    word = line.split(b",")[0].decode("ascii", errors="replace")
-    if not word.strip().isdecimal():
-        raise DatasetError(f"{word!r} is no stamp of a scan, so the run cannot be continued.")
-    return int(word)
