@@ -5,7 +5,7 @@ import pytest
 
 from study_cases import RAN, Listening, made_up_store, square_job
 from svnicp.errors import InputError
-from svnicp.studies.engine import HERE, run_jobs
+from svnicp.studies.engine import HERE, neighbours, run_jobs
 from svnicp.studies.job import Job
 from svnicp.studies.store import Results
 
@@ -86,6 +86,39 @@ def test_jobs_run_on_a_dask_scheduler(tmp_path):
     assert list(failed.values()) == ["ValueError: it is negative"]
     assert sorted(RAN) == [0, 1, 2, 3, 4]
     assert sorted(listener.ended) == sorted(["square -3", *(job.words for job in JOBS)])
+
+
+def part_of(source: str, part: int) -> Job:
+    """A job about one of several sources."""
+    inputs = {"source": {"name": source}, "part": part}
+    return Job("study_cases.who_did", inputs, f"{source} {part}")
+
+
+def test_jobs_of_one_source_are_neighbours():
+    """They come one after the other, in the order in which sources and jobs were named."""
+    mixed = [part_of(source, part) for part in range(3) for source in ("urban", "cave")]
+    names = [job.words for job in neighbours([JOBS[0], *mixed, JOBS[1]])]
+    cave, urban = ([f"{source} {part}" for part in range(3)] for source in ("cave", "urban"))
+    assert names == ["square 0", "square 1", *urban, *cave]
+
+
+def test_one_worker_does_the_jobs_of_one_source(tmp_path):
+    """A simulated recording stays in the memory of the worker that made it."""
+    distributed = pytest.importorskip("distributed", reason="needs svnicp[studies]")
+    store = made_up_store(tmp_path)
+    jobs = [part_of(source, part) for part in range(4) for source in ("urban", "cave")]
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        assert run_jobs(jobs, store, Listening(), cluster.scheduler_address) == {}
+    results = Results(store)
+    found = {name: set() for name in ("urban", "cave")}
+    for job in jobs:
+        result = results.get(job)
+        assert result is not None
+        found[job.inputs["source"]["name"]].add(result["worker"])
+    assert [len(workers) for workers in found.values()] == [1, 1]
+    assert found["urban"] != found["cave"]
 
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(tmp_path, monkeypatch):

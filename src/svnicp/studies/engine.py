@@ -5,6 +5,7 @@ Every worker is one process with one thread, and so is Numba in it: as many jobs
 there are cores. A job that fails is told and the others go on; what is finished is kept at once.
 """
 
+import json
 import logging
 import os
 import signal
@@ -60,7 +61,7 @@ def run_jobs(
     MissingExtraError
         If dask is not installed and needed.
     """
-    to_do, failed = store.missing(jobs), dict[str, str]()
+    to_do, failed = neighbours(store.missing(jobs)), dict[str, str]()
     if not to_do:
         return failed
     run = _here(to_do) if scheduler == HERE else _on_cluster(to_do, scheduler, listener.stopped)
@@ -78,6 +79,19 @@ def run_jobs(
     finally:
         run.close()
     return failed
+
+
+def neighbours(jobs: Sequence[Job]) -> list[Job]:
+    """Bring jobs of one source together: a simulated recording is made once for all of them."""
+    by_source: dict[str, list[Job]] = {}
+    for job in jobs:
+        by_source.setdefault(_source(job), []).append(job)
+    return [job for together in by_source.values() for job in together]
+
+
+def _source(job: Job) -> str:
+    """What a job looks at."""
+    return json.dumps(job.inputs.get("source"), sort_keys=True)
 
 
 Ended = tuple[Job, Record | None, str]
@@ -100,10 +114,7 @@ def _on_cluster(
     """Run jobs on a dask cluster, and give them as they end."""
     distributed = require("distributed", "studies", "A study on several cores")
     with _client(distributed, scheduler) as client:
-        futures = {
-            client.submit(run_job, job.kind, job.inputs, key=f"{job.words} {job.key}", pure=False):
-            job for job in jobs
-        }  # fmt: skip
+        futures = _submitted(client, jobs)
         waiting = set(futures)
         try:
             while waiting and not stopped():
@@ -117,6 +128,20 @@ def _on_cluster(
             client.cancel(list(waiting), force=True)
         if stopped():
             raise KeyboardInterrupt
+
+
+def _submitted(client: Any, jobs: Sequence[Job]) -> dict[Any, Job]:  # noqa: ANN401
+    """Hand all jobs in, those of one source to the same worker as long as it has the time."""
+    workers = list(client.ncores())
+    places = {source: n for n, source in enumerate(dict.fromkeys(map(_source, jobs)))}
+    return {
+        client.submit(
+            run_job, job.kind, job.inputs, key=f"{job.words} {job.key}", pure=False,
+            workers=workers[places[_source(job)] % len(workers)] if workers else None,
+            allow_other_workers=bool(workers),
+        ): job
+        for job in jobs
+    }  # fmt: skip
 
 
 def _ended(job: Job, future: Any) -> Ended:  # noqa: ANN401

@@ -8,6 +8,7 @@ with its size and time, so that a changed one is another source.
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from svnicp.evaluation.truth_file import Truth
 from svnicp.simulation.ray_patterns import SpinningLidar
 from svnicp.simulation.simulate import simulate
 from svnicp.simulation.simulated import SimulatedDataset
+from svnicp.studies.kept_scans import kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +78,18 @@ class Source:
         """
         if self.recorded:
             raise InputError(f"{self.name}: this needs exact truth, which only scenarios have.")
-        dataset = simulate(self.name, self.seed, self.duration_s)
-        if self.sparse == 1 or not isinstance(dataset.sensor, SpinningLidar):
-            return dataset
-        columns = dataset.sensor.num_columns // self.sparse
-        return dataclasses.replace(
-            dataset, sensor=dataclasses.replace(dataset.sensor, num_columns=columns)
-        )
+        return _simulated(self.name, self.seed, self.duration_s, self.sparse)
+
+
+@lru_cache(maxsize=1)
+def _simulated(name: str, seed: int, duration_s: float | None, sparse: int) -> SimulatedDataset:
+    """The scenario that was asked for last stays, with its scans."""
+    dataset = simulate(name, seed, duration_s)
+    if sparse == 1 or not isinstance(dataset.sensor, SpinningLidar):
+        return kept(dataset)
+    columns = dataset.sensor.num_columns // sparse
+    sensor = dataclasses.replace(dataset.sensor, num_columns=columns)
+    return kept(dataclasses.replace(dataset, sensor=sensor))
 
 
 class LateDataset(Dataset):

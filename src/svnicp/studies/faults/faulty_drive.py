@@ -5,8 +5,6 @@ Out: for every estimate how large its errors are in stated standard deviations, 
 after the fault, what was said about it, and how many scans gave no estimate.
 """
 
-from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,8 +12,7 @@ import numpy as np
 
 from svnicp.arrays import Transform
 from svnicp.config import Config
-from svnicp.data.dataset import Dataset, DatasetInfo
-from svnicp.data.measurements import ImuSample, Scan
+from svnicp.data.measurements import Scan
 from svnicp.errors import SvnicpError
 from svnicp.estimate import Estimate
 from svnicp.evaluation.consistency import pose_errors, step_errors, true_steps
@@ -69,8 +66,8 @@ def faulty_drive(
 ) -> dict[str, Any]:
     """Run odometry on a recording with a fault; the function of the job."""
     where = Source(**source)
-    recording = recorded(where)
-    dataset = FaultyDataset(recording, FAULTS[fault], recording.start_ns, where.seed)
+    simulated = where.simulated()
+    dataset = FaultyDataset(where.open(), FAULTS[fault], simulated.start_ns, where.seed)
     ran = run_through(dataset, Config.from_dict(config), uses_imu=uses_imu, seed=where.seed)
     result: dict[str, Any] = {
         "failure": ran.failure, "num_scans": ran.num_scans, "num_faulty": ran.num_faulty,
@@ -78,7 +75,7 @@ def faulty_drive(
     }  # fmt: skip
     if len(ran.seen) < 2:
         return {**result, "rows": None}
-    return {**result, "rows": judged(ran.seen, recording.simulated, dataset.window)}
+    return {**result, "rows": judged(ran.seen, simulated, dataset.window)}
 
 
 def run_through(dataset: FaultyDataset, config: Config, *, uses_imu: bool, seed: int = 0) -> Run:
@@ -142,36 +139,3 @@ def phase(previous_ns: int, now_ns: int, window: Window) -> int:
     if now_ns < window.begin_ns:
         return BEFORE
     return DURING if previous_ns <= window.end_ns + round(SETTLE_S * 1e9) else AFTER
-
-
-class Recorded(Dataset):
-    """A simulated recording that is kept in memory, because many faults are tried on it."""
-
-    def __init__(self, source: Source) -> None:
-        self.simulated, opened = source.simulated(), source.open()
-        self.name, self.T_body_lidar = opened.name, opened.T_body_lidar
-        self.ground_truth, self.start_ns = opened.ground_truth, self.simulated.start_ns
-        self._info = opened.info()
-        self._measurements = list(opened.measurements())
-
-    def info(self) -> DatasetInfo:
-        """Return what is known about the recording."""
-        return self._info
-
-    def scans(self) -> Iterator[Scan]:
-        """Yield the scans."""
-        return (one for one in self._measurements if isinstance(one, Scan))
-
-    def imu_samples(self) -> Iterator[ImuSample]:
-        """Yield the readings."""
-        return (one for one in self._measurements if isinstance(one, ImuSample))
-
-    def measurements(self) -> Iterator[Scan | ImuSample]:
-        """Yield everything in the order of time."""
-        return iter(self._measurements)
-
-
-@lru_cache(maxsize=1)
-def recorded(source: Source) -> Recorded:
-    """Return a simulated recording, made once for all faults that are tried on it."""
-    return Recorded(source)
