@@ -73,18 +73,29 @@ class Eskf(ErrorState):
         self.carry_map(T_before)
         return track
 
-    def preview(self, readings: Floats, rotation: Floats | None = None) -> Floats:
-        """The track (n, 12) that ``predict`` would return; the filter stays where it is.
+    def preview(self, readings: Floats) -> Floats:
+        """The track (n, 12) that ``predict`` would return; the filter stays where it is."""
+        return self._preview(readings, self.rotation, self.velocity)[0]
 
-        ``rotation`` (3, 3): begin with this one instead.
-        """
-        track = np.empty((len(readings), 12))
-        begin = self.rotation if rotation is None else rotation
-        navigate(
-            self.position.copy(), self.velocity.copy(), begin.copy(), self.gyro_bias,
-            self.accel_bias, self.gravity, np.zeros((SIZE, SIZE)), readings, np.zeros(4), track,
-        )  # fmt: skip
+    def look_back(self, readings: Floats) -> Floats:
+        """The track (n, 12) of readings that have led here; the filter stays where it is."""
+        turned = self.rotation.T @ self.preview(readings)[-1, :9].reshape(3, 3)
+        begin = self.rotation @ turned.T
+        gained = self._preview(readings, begin, self.velocity)[1] - self.velocity
+        track = self._preview(readings, begin, self.velocity - gained)[0]
+        track[:, 9:] += self.position - track[-1, 9:]
         return track
+
+    def _preview(
+        self, readings: Floats, rotation: Floats, velocity: Floats
+    ) -> tuple[Floats, Floats]:
+        """Track (n, 12) and last velocity (3,) through readings, from here with these two."""
+        track, velocity = np.empty((len(readings), 12)), velocity.copy()
+        navigate(
+            self.position.copy(), velocity, rotation.copy(), self.gyro_bias, self.accel_bias,
+            self.gravity, np.zeros((SIZE, SIZE)), readings, np.zeros(4), track,
+        )  # fmt: skip
+        return track, velocity
 
     def coast(
         self,

@@ -49,6 +49,7 @@ class Carrying:
     def coast(self, eskf: Eskf, begin_ns: int, scan: Scan, turning: Floats) -> PoseTrack:
         """Go on as the body went, turning at a rate (3,) [rad/s], where readings are missing."""
         self.coasted_s = (scan.mean_ns - begin_ns) * 1e-9
+        self.rate, self.rate_var = turning + eskf.gyro_bias, self.turning_var
         return coast(eskf, self._motion, begin_ns, scan, turning)
 
     def scan_noise(self, scan: Scan) -> Covariance:

@@ -20,14 +20,12 @@ from svnicp.odometry.motion import PAIR_FACTOR, Moving, PoseMeasurement, Predict
 from svnicp.odometry.no_readings import NoReadings
 from svnicp.odometry.twist_walk import TwistWalk
 from svnicp.pose_gaussian import PoseGaussian
-from svnicp.preprocess import PoseTrack
+from svnicp.preprocess import PoseTrack, stamps_through
 
 POSE, TWIST, PREVIOUS = slice(0, 6), slice(6, 12), slice(12, 18)
 MAP = slice(18, 24)
 """How far the map around the body is off, in the body tangent; considered, never corrected."""
 SIZE = 24
-NODES = 11
-"""Poses of a track over one scan."""
 CERTAIN = 1e-12
 FIRST_DOUBT = 0.3
 """Doubt about the first twist: this share of it, and this much besides [m/s]."""
@@ -240,7 +238,6 @@ class ConstantVelocity(NoReadings):
 
 def _track(scan: Scan, twist: Floats) -> PoseTrack:
     """Poses during a scan at this twist (6,)."""
-    begin_ns, end_ns = scan.stamp_ns, max(scan.end_ns, scan.stamp_ns + 1)
-    stamps = np.unique(np.linspace(begin_ns, end_ns, NODES).astype(np.int64))
+    stamps = stamps_through(scan)
     nodes = poses_on_the_way(twist, (stamps - scan.mean_ns) * 1e-9)
     return PoseTrack(scan.mean_ns, stamps, nodes)

@@ -132,12 +132,13 @@ def is_confirmed(
 def _led_by(
     velocity: Points, search: Search, T_at_rest: Transform, seconds: float, config: Config
 ) -> Ending | None:
-    """Where the search ends that begins where a velocity (3,) leads."""
+    """Where the search ends that begins where a velocity (3,) leads; None if nothing fits there."""
     stds = np.repeat([START_SPEED_STD_M_S, config.motion.first_rate_rad_s], 3) * seconds
     stds[2] = CLIMB_STD_M_S * seconds
     guess = T_at_rest.copy()
     guess[:3, 3] += velocity * seconds
-    return search.begin_at(guess, np.diag(stds**2))
+    ending = search.begin_at(guess, np.diag(stds**2))
+    return ending if ending is not None and ending.fits else None
 
 
 def _velocities() -> list[Points]:

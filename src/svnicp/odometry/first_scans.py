@@ -19,6 +19,9 @@ from svnicp.odometry.inputs import num_places
 from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import body_points
 
+UNFIT_S = 0.35
+"""With an IMU, scans that fit nowhere in the first one are passed over for so long [s]."""
+
 
 class Look(NamedTuple):
     """What scans are looked at with."""
@@ -67,6 +70,8 @@ class FirstScans:
         second = self._held_back or scan
         motions = _motions_between(self.first, second, look)
         alone = isinstance(look.motion, ConstantVelocity)
+        if motions is None and not alone and _seconds(self.first, scan) < UNFIT_S:
+            return None
         if motions is None or alone or not motions.likeliest.is_fast:
             return Shown(second, None if motions is None else motions.likeliest.pose)
         if self._held_back is None:
@@ -78,15 +83,20 @@ class FirstScans:
         return Shown(second, None if slower is None else slower.pose)
 
 
+def _seconds(first: Scan, later: Scan) -> float:
+    """From the mean time of a scan to that of a later one [s]."""
+    return (later.mean_ns - first.mean_ns) * 1e-9
+
+
 def _motions_between(first: Scan, second: Scan, look: Look) -> FirstMotions | None:
     """What the first two scans say."""
-    seconds, T_at_rest = (second.mean_ns - first.mean_ns) * 1e-9, look.motion.at_rest(second)
+    seconds, T_at_rest = _seconds(first, second), look.motion.at_rest(second)
     return first_motion(look.points(second), look.local_map, T_at_rest, seconds, look.config)
 
 
 def _leads_to(third: Scan, motion: FirstMotion, first: Scan, look: Look) -> bool:
     """Whether a third scan lies where a motion leads."""
-    seconds, T_at_rest = (third.mean_ns - first.mean_ns) * 1e-9, look.motion.at_rest(third)
+    seconds, T_at_rest = _seconds(first, third), look.motion.at_rest(third)
     return is_confirmed(
         motion.velocity, look.points(third), look.local_map, T_at_rest, seconds, look.config
     )

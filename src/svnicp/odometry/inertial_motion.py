@@ -7,6 +7,8 @@ first two scans do. A gap in the readings is bridged at constant velocity, and t
 so.
 """
 
+import copy
+
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats, Transform
@@ -18,7 +20,7 @@ from svnicp.inertial.eskf import Correction
 from svnicp.lie import make_transform
 from svnicp.odometry.beginning import Beginning
 from svnicp.odometry.carrying import Carrying
-from svnicp.odometry.inertial_start import first_state, first_velocity
+from svnicp.odometry.inertial_start import REST_SPANS, first_state, first_velocity
 from svnicp.odometry.inertial_tracks import track_around
 from svnicp.odometry.last_believed import LastBelieved
 from svnicp.odometry.motion import Moving, PoseMeasurement, Prediction
@@ -52,7 +54,7 @@ class InertialMotion:
         self._filter: Eskf | None = None
         self._last_believed = LastBelieved()
         self._believed = False
-        self._with_readings: Eskf | None = None
+        self._with_readings: tuple[Eskf, Carrying] | None = None
         self._guessed_map = False
         self._carrying = Carrying(config, motion, self._noise)
 
@@ -68,11 +70,17 @@ class InertialMotion:
             return True
         first = first_state(self.imu, scan, self._config, self._motion.first_speed_m_s)
         if first is None:
+            self.wait(scan)
             return False
         start, self.beginning.at_rest = first
         self._filter = Eskf(start, self._noise, estimate_gravity=self._config.estimate_gravity)
         self.stamp_ns, self.beginning.stamp_ns = scan.mean_ns, scan.stamp_ns
         return True
+
+    def wait(self, scan: Scan) -> None:
+        """Keep what a start at a later scan needs of the readings, and no more."""
+        longest_s = max(REST_SPANS * self._config.start_s, self._config.max_start_s)
+        self.imu.forget_before(scan.stamp_ns - int(longest_s * 1e9))
 
     @property
     def T_world_body(self) -> Transform:
@@ -152,13 +160,14 @@ class InertialMotion:
         again = self._last_believed.doubting_readings(self.eskf, self.stamp_ns, self._config)
         if again is None:
             return None
-        self._with_readings, self._filter = self.eskf, again
+        self._with_readings, self._filter = (self.eskf, copy.copy(self._carrying)), again
         track = self._coast(self._last_believed.stamp_ns, scan)
         return self._prediction(scan, track)
 
     def with_readings(self) -> None:
         """Take ``without_readings`` back."""
-        self._filter, self._with_readings = self._with_readings, None
+        assert self._with_readings is not None, "without_readings() comes first"
+        (self._filter, self._carrying), self._with_readings = self._with_readings, None
 
     def missed(self, begin_ns: int, end_ns: int) -> Floats:
         """What the readings of a step do not show, for ``Eskf.predict``."""

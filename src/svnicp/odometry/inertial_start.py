@@ -59,7 +59,7 @@ def first_state(
     if resting:
         _check_units(window, config.gravity_m_s2)
         return start_at_rest(window, config, velocity_std=SLOW_M_S), True
-    known = imu.intervals(imu.first_ns, end_ns)
+    known = imu.intervals(max(imu.first_ns, end_ns - int(config.max_start_s * 1e9)), end_ns)
     _check_units(known[:, 1:], config.gravity_m_s2)
     return start_in_motion(known, first_speed_m_s, config), False
 

@@ -13,7 +13,8 @@ from svnicp.config import MotionConfig
 from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.inertial.start import CERTAIN
-from svnicp.preprocess import PoseTrack, track_from
+from svnicp.lie import so3_exp
+from svnicp.preprocess import PoseTrack, stamps_through, track_from
 
 
 def navigate(
@@ -35,9 +36,14 @@ def navigate(
 
 def coast(eskf: Eskf, config: MotionConfig, begin_ns: int, scan: Scan, rate: Floats) -> PoseTrack:
     """Go on as the body went, turning at ``rate`` (3,) [rad/s], where readings are missing."""
-    before, seconds = _pose_row(eskf), (scan.mean_ns - begin_ns) * 1e-9
-    eskf.coast(seconds, config.acceleration, config.angular_acceleration, rate)
-    return track_from(np.array([begin_ns, scan.mean_ns]), np.array([before, _pose_row(eskf)]), 1)
+    eskf.coast(
+        (scan.mean_ns - begin_ns) * 1e-9, config.acceleration, config.angular_acceleration, rate
+    )
+    stamps = stamps_through(scan)
+    seconds = ((stamps - scan.mean_ns) * 1e-9)[:, None]
+    rotations = so3_exp(rate * seconds).reshape(-1, 9)
+    positions = eskf.rotation.T @ eskf.velocity * seconds
+    return PoseTrack(scan.mean_ns, stamps, np.concatenate([rotations, positions], axis=1))
 
 
 def track_around(eskf: Eskf, imu: ImuBuffer, scan: Scan) -> PoseTrack | None:
@@ -46,9 +52,7 @@ def track_around(eskf: Eskf, imu: ImuBuffer, scan: Scan) -> PoseTrack | None:
         return None
     before = imu.intervals(scan.stamp_ns, scan.mean_ns)
     after = imu.intervals(scan.mean_ns, scan.end_ns)
-    turned = eskf.rotation.T @ eskf.preview(before)[-1, :9].reshape(3, 3)
-    to_mean = eskf.preview(before, eskf.rotation @ turned.T)
-    to_mean[:, 9:] += eskf.position - to_mean[-1, 9:]
+    to_mean = eskf.look_back(before)
     nodes = np.concatenate([to_mean, eskf.preview(after)[1:]])
     stamps = np.concatenate([_stamps(scan.stamp_ns, before), _stamps(scan.mean_ns, after)[1:]])
     return track_from(stamps, nodes, len(to_mean) - 1)
@@ -69,11 +73,6 @@ def scan_noise(
     changes = config.acceleration, config.angular_acceleration
     change_var = np.square(np.repeat(changes, 3)) / max(coasted_s, 0.01)
     return np.diag(change_var * (seconds**2 / 24.0) ** 2 + CERTAIN)
-
-
-def _pose_row(eskf: Eskf) -> Floats:
-    """The present pose as a row (12,) of a track."""
-    return np.r_[eskf.rotation.ravel(), eskf.position]
 
 
 def _stamps(begin_ns: int, rows: Floats) -> Integers:

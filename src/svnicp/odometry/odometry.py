@@ -173,6 +173,8 @@ class Odometry:
         points = body_points(scan, None, self.T_body_lidar, self.config.preprocess).points
         if num_places(points) < self.config.match.min_matches:
             self._wait.for_points(scan, len(points), self.config.preprocess)
+            if isinstance(self.motion, InertialMotion):
+                self.motion.wait(scan)
             return False
         ready = self.motion.ready(scan)
         if not ready and isinstance(self.motion, InertialMotion):
@@ -204,6 +206,8 @@ class Odometry:
     def _insert(self, scan: Scan, points: BodyPoints, outcome: Outcome) -> None:
         """Put a believed scan into the map, or begin one with it."""
         if not outcome.fate.mapped:
+            if self.has_imu:  # it has gone on from the first scan, which can show nothing any more
+                self._first_scans.begin_with(None)
             witness = self.surroundings.is_witness(outcome, self.config)
             self._contradicted = self._contradicted or (outcome.contradicts and witness)
             return

@@ -35,7 +35,7 @@ class Readings:
 
     def have_gap(self, imu: ImuBuffer, begin_ns: int, end_ns: int, config: InertialConfig) -> bool:
         """Whether readings are missing between two times [ns], or cannot be believed."""
-        gap = imu.longest_gap_s(begin_ns, end_ns) > longest_s(imu, config)
+        gap = len(imu) == 0 or imu.longest_gap_s(begin_ns, end_ns) > longest_s(imu, config)
         self.num_gaps += gap
         if imu.num_stale and gap:
             self._say_once(

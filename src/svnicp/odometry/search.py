@@ -18,6 +18,7 @@ from svnicp.pose_gaussian import PoseGaussian
 from svnicp.registration.candidates import spread_source
 from svnicp.registration.locate import Located, locate
 from svnicp.registration.posterior import inverse_spd
+from svnicp.registration.status import is_fit
 
 SEARCH_POINTS = 400
 """Points of the scan that are matched in the search."""
@@ -33,6 +34,8 @@ class Ending(NamedTuple):
     """Share of the scan that is in the map."""
     cost: float = 0.0
     """Mean robust cost of a point, rare directions as much as common ones; less is better."""
+    fits: bool = True
+    """Whether the scan may be there at all, and is not merely nearest to it there."""
 
 
 class Search:
@@ -53,7 +56,8 @@ class Search:
         posterior = inverse_spd(located.information + located.problem.prior.hessian)
         pose = PoseGaussian(located.T_target_source, posterior)
         misfit = located.scale / located.overlap
-        return Ending(pose, misfit, located.overlap, _mean_cost(located, self._config))
+        cost, fits = _mean_cost(located, self._config), is_fit(located.overlap, located.scale)
+        return Ending(pose, misfit, located.overlap, cost, fits)
 
 
 def _mean_cost(located: Located, config: Config) -> float:

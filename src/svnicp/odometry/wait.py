@@ -24,7 +24,7 @@ FAR_M = 1000.0
 WITHOUT_ESTIMATE = {
     "without_points": "with too few points in range to begin a map",
     "before_start": "before the IMU's readings sufficed for a start",
-    "held_back": "held back at the start: a fast motion, which the next scan had to confirm",
+    "held_back": "held back at the start: a fast motion, which the next had to confirm, or no fit",
     "unusable_second": "of no use after the first: empty, or not later",
     "late": "not later than the scan before",
 }

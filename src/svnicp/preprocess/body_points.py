@@ -26,6 +26,16 @@ class PoseTrack(NamedTuple):
     """(m, 12) rotation by rows, then position."""
 
 
+NODES = 11
+"""Poses of a track over one scan whose motion is a formula."""
+
+
+def stamps_through(scan: Scan) -> Integers:
+    """Stamps (n,) from the beginning of a scan to its end, at least two [ns]."""
+    end_ns = max(scan.end_ns, scan.stamp_ns + 1)
+    return np.unique(np.linspace(scan.stamp_ns, end_ns, NODES).astype(np.int64))
+
+
 def track_from(stamps_ns: Integers, nodes_world: Floats, reference: int) -> PoseTrack:
     """Track of poses (m, 12) in the world, seen from the one with this index.
 

@@ -42,18 +42,12 @@ from svnicp.registration.posterior import (
 )
 from svnicp.registration.result import Iteration, RegistrationResult
 from svnicp.registration.slip import find_slips
-from svnicp.registration.status import Status
+from svnicp.registration.status import POOR_SCALE, Status, is_overlapping
 
 ALGORITHMS: dict[str, ModuleType] = {
     "svn": svn, "svgd": svgd, "gauss_newton": gauss_newton, "stein_icp": stein_icp,
 }  # fmt: skip
 
-POOR_SCALE = 5.0
-"""Residuals this many times larger than their variances explain are no fit."""
-LOW_OVERLAP = 0.1
-"""With a smaller share of the source in the target there is nothing to go by."""
-PART_OVERLAP, LOOSE_SCALE = 0.65, 1.5
-"""A smaller share whose residuals are also larger than that is a wrong place."""
 UNSETTLED_SIGMA = 0.5
 """Particles that still move this much at the end have not settled."""
 
@@ -210,8 +204,8 @@ def _meets_tolerance(last: Iteration, config: SteinConfig) -> bool:
 
 def _status(located: Located, history: list[Iteration], weak: bool, config: Config) -> Status:
     """How it ended, worst news first."""
-    loose = located.scale > LOOSE_SCALE and config.noise.scale == "residuals"
-    if located.overlap < (PART_OVERLAP if loose else LOW_OVERLAP):
+    scale = located.scale if config.noise.scale == "residuals" else 1.0
+    if not is_overlapping(located.overlap, scale):
         return Status.LOW_OVERLAP
     if located.scale > POOR_SCALE:
         return Status.POOR_FIT

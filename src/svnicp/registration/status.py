@@ -3,6 +3,13 @@
 
 import enum
 
+POOR_SCALE = 5.0
+"""Residuals this many times larger than their variances explain are no fit."""
+LOW_OVERLAP = 0.1
+"""With a smaller share of the source in the target there is nothing to go by."""
+PART_OVERLAP, LOOSE_SCALE = 0.65, 1.5
+"""A smaller share whose residuals are also larger than that is a wrong place."""
+
 
 class Status(enum.Enum):
     """Outcome of a registration; the value is the human message."""
@@ -38,3 +45,13 @@ class Status(enum.Enum):
     def message(self) -> str:
         """The human sentence."""
         return self.value
+
+
+def is_overlapping(overlap: float, scale: float) -> bool:
+    """Whether enough of a scan is in the map, for residuals of this scale."""
+    return overlap >= (PART_OVERLAP if scale > LOOSE_SCALE else LOW_OVERLAP)
+
+
+def is_fit(overlap: float, scale: float) -> bool:
+    """Whether a scan may be where this share of it is in the map, with residuals of this scale."""
+    return is_overlapping(overlap, scale) and scale <= POOR_SCALE

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Tracks by readings, and without them: they are the motion, and what is asked leaves no trace."""
+
+import copy
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from inertial_cases import busy_filter, random_readings, resting_filter
+from odometry_cases import DEFAULT, drive, errors, feed, measured, steady
+from svnicp.config import InertialConfig, MotionConfig
+from svnicp.data.imu_noise import ImuNoise
+from svnicp.data.measurements import ImuSample, Scan
+from svnicp.inertial import ImuBuffer
+from svnicp.lie import so3_exp
+from svnicp.odometry import Odometry
+from svnicp.odometry.inertial_motion import InertialMotion
+from svnicp.odometry.inertial_start import first_state
+from svnicp.odometry.inertial_tracks import coast
+from svnicp.odometry.readings import Readings
+from svnicp.preprocess import body_points
+
+NOISE = ImuNoise.model("xsens_mti30")
+
+
+def test_a_look_back_is_the_way_that_was_gone(rng: np.random.Generator):
+    """Through turns and accelerations: the same poses as the prediction that led here."""
+    eskf, rows = busy_filter(rng), random_readings(rng, 12)
+    track = eskf.predict(rows)
+    position, velocity = eskf.position.copy(), eskf.velocity.copy()
+    assert_allclose(eskf.look_back(rows), track, atol=1e-12)
+    assert_allclose(eskf.position, position, atol=0.0)
+    assert_allclose(eskf.velocity, velocity, atol=0.0)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 1.0, 2.0])
+def test_points_are_deskewed_by_a_turn_however_long_the_gap(seconds: float):
+    """A body that turned fast through a long gap goes on turning during the scan."""
+    eskf, rate = resting_filter(), np.array([0.3, -0.2, 2.0])
+    eskf.velocity = np.array([1.0, 2.0, 0.0])
+    times = np.linspace(-0.05, 0.05, 41)
+    stamps = np.round((10.0 + seconds + times) * 1e9).astype(np.int64)
+    far = np.tile([20.0, 0.0, 0.0], (41, 1))
+    rotations = so3_exp(rate * times[:, None])
+    seen = np.einsum("nji,nj->ni", rotations, far - times[:, None] * eskf.velocity)
+    scan = Scan(int(stamps[0]), seen, stamps)
+    begin_ns = scan.mean_ns - round(seconds * 1e9)
+    eskf.rotation = so3_exp(-rate * seconds)
+    track = coast(eskf, MotionConfig(), begin_ns, scan, rate)
+    assert_allclose(eskf.rotation, np.eye(3), atol=1e-12)
+    found = body_points(scan, track, np.eye(4), DEFAULT.preprocess).points
+    assert_allclose(found, far, atol=2e-5)
+
+
+def without_readings(begin_s: float, end_s: float) -> list[Scan | ImuSample]:
+    """The drive, whose IMU is silent for some time."""
+    begin_ns, end_ns = (drive().start_ns + round(s * 1e9) for s in (begin_s, end_s))
+    return [
+        one for one in measured(drive())
+        if isinstance(one, Scan) or not begin_ns < one.stamp_ns < end_ns
+    ]  # fmt: skip
+
+
+def test_the_rate_of_turning_is_doubted_without_readings():
+    """The twist that is told in a gap is that of the scans, and its sigma holds."""
+    odometry = Odometry(DEFAULT, NOISE, T_body_lidar=drive().T_body_lidar)
+    estimates = feed(odometry, without_readings(1.6, 2.6))
+    truth = drive().truth_at(np.array([one.stamp_ns for one in estimates]))
+    silent = [n for n, one in enumerate(estimates)
+              if 1.75 < (one.stamp_ns - drive().start_ns) * 1e-9 < 2.6]  # fmt: skip
+    assert len(silent) == 8
+    for n in silent:
+        error = estimates[n].twist[3:] - truth.angular_velocity_body[n]
+        sigmas = np.sqrt(np.diag(estimates[n].twist_covariance)[3:])
+        assert np.all(sigmas > 0.1)
+        assert np.all(np.abs(error) < 4.0 * sigmas)
+
+
+def test_a_second_opinion_that_is_not_taken_leaves_no_trace():
+    """After a prediction without readings is taken back all is as it was with them."""
+    stream = measured(drive())
+    scans = [n for n, one in enumerate(stream) if isinstance(one, Scan)]
+    odometry = Odometry(DEFAULT, NOISE, T_body_lidar=drive().T_body_lidar)
+    feed(odometry, stream[: scans[20]])
+    motion, scan = odometry.motion, stream[scans[20]]
+    assert isinstance(motion, InertialMotion)
+    assert isinstance(scan, Scan)
+    before = motion.predict(scan)
+    carrying = copy.copy(vars(motion._carrying))
+    covariance = motion.eskf.covariance.copy()
+    assert motion.without_readings(scan) is not None
+    motion.with_readings()
+    assert_allclose(motion.T_world_body, before.T_world_body, atol=0.0)
+    assert_allclose(motion.eskf.covariance, covariance, atol=0.0)
+    for name, value in vars(motion._carrying).items():
+        assert np.all(value == carrying[name]), name
+    assert motion._carrying.coasted_s == 0.0
+
+
+def test_no_readings_at_all_are_a_gap():
+    """However short the step: there is nothing to integrate."""
+    assert Readings().have_gap(ImuBuffer(), 0, 40_000_000, InertialConfig())
+
+
+def bobbing(seconds: float, gyroscope_bias: float) -> ImuBuffer:
+    """Readings of a level body that bobs up and down, with a bias about its axes."""
+    buffer = ImuBuffer()
+    for n in range(int(200 * seconds)):
+        force = np.array([0.0, 0.0, 9.81 + 2.0 * np.sin(0.05 * n)])
+        buffer.add(n * 5_000_000, np.full(3, gyroscope_bias), force)
+    return buffer
+
+
+@pytest.mark.parametrize("seconds", [1.5, 60.0])
+def test_a_start_in_motion_is_as_level_however_long_the_imu_ran_before(seconds: float):
+    """Only the last readings count: over a long time a gyroscope's bias turns 'up' away."""
+    imu, end_ns = bobbing(seconds, 0.01), round(seconds * 1e9) - 10_000_000
+    found = first_state(imu, Scan(end_ns, np.ones((1, 3))), InertialConfig(), 5.0)
+    assert found is not None
+    start, at_rest = found
+    assert not at_rest
+    tilt = np.arccos(min(1.0, start.rotation[2, 2]))
+    assert tilt < 0.015
+
+
+def test_readings_before_the_start_do_not_pile_up():
+    """While scans have no points, only what a start needs is kept."""
+    odometry = Odometry(DEFAULT, NOISE)
+    motion = odometry.motion
+    assert isinstance(motion, InertialMotion)
+    for n in range(4000):
+        odometry.add_imu(n * 5_000_000, [0.0, 0.0, 0.1], [0.0, 0.0, 9.81 + np.sin(0.05 * n)])
+        if n % 20 == 19:
+            assert odometry.add_scan(np.zeros((0, 3)), n * 5_000_000) is None
+    assert len(motion.imu) < 300
+
+
+def in_front_of(scan: Scan) -> Scan:
+    """A scan whose beams all end on something right in front of the sensor."""
+    away = np.linalg.norm(scan.points, axis=1, keepdims=True)
+    ranges = np.random.default_rng(3).uniform(0.8, 1.6, size=away.shape)
+    near = (scan.points / away * ranges).astype(np.float32)
+    return Scan(scan.stamp_ns, near, scan.point_times_ns)
+
+
+def test_a_second_scan_that_does_not_fit_does_not_spoil_the_start():
+    """The filter has gone on by then: the first scan is not asked about the velocity again."""
+    dataset = steady(1.5, 2.6, shaken=True)
+    stream = list(measured(dataset))
+    odometry = Odometry(DEFAULT, NOISE, T_body_lidar=dataset.T_body_lidar)
+    estimates, blocked = [], False
+    for one in stream:
+        is_second = isinstance(one, Scan) and len(estimates) == 1 and not blocked
+        blocked = blocked or is_second
+        estimates += feed(odometry, [in_front_of(one) if is_second else one])  # pyright: ignore
+    assert blocked
+    off = errors(dataset, estimates)
+    sigmas = np.array([np.sqrt(np.diag(one.covariance)) for one in estimates])
+    used = np.array([one.ok for one in estimates])
+    assert np.all(np.abs(off[used]) < 3.5 * sigmas[used] + 0.005)
