@@ -201,7 +201,7 @@ ERRORS = {
     ),
     "not a key": (["SOURCE", "TARGET", "--set", "fast"], "KEY=VALUE"),
     "value as group": (["SOURCE", "TARGET", "--set", "stein.damping.x=1"], "not a group"),
-    "wrong value": (["SOURCE", "TARGET", "--set", "stein.num_particles=many"], "must be a whole number"),
+    "wrong value": (["SOURCE", "TARGET", "--set", "stein.num_particles=many"], "a whole number"),
     "bad YAML": (["SOURCE", "TARGET", "--config", "BROKEN"], "is not valid YAML"),
     "preset and file": (
         ["SOURCE", "TARGET", "--config", "BROKEN", "--preset", "paper"],

@@ -45,7 +45,8 @@ class Estimate:
     message: str
     """The same in a sentence for people."""
     ok: bool
-    """Whether the scan was used; if not, the pose is the motion model's prediction."""
+    """Whether the scan entered the map. Where it did not, the pose is the prediction; with status
+    ``blind`` and ``new_map`` it is the prediction, too."""
     timing_s: dict[str, float]
     """Time that each stage took, by its name, in the order of the stages [s]."""
     num_points: int

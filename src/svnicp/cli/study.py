@@ -65,7 +65,7 @@ class StudyCommand:
     """Test seeds of every scenario."""
     scenarios: Annotated[tuple[str, ...], option("NAMES")] = ()
     """Other scenarios than the study's own."""
-    data: Annotated[tuple[Path, ...], option("DIR")] = ()
+    data: Annotated[tuple[Path, ...], option("DATA")] = ()
     """Recordings instead of scenarios; for table1, table2 and split-half."""
     out: Annotated[Path, option("DIR")] = Path("svnicp-study")
     """Folder for jobs, tables and figures."""

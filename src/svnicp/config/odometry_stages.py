@@ -35,14 +35,15 @@ class PreprocessConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class MotionConfig:
-    """The constant-velocity model of odometry without an IMU."""
+    """The constant-velocity model: without an IMU, and with one in gaps of its readings."""
 
     acceleration: float = 2.0
     """How much speed may change: standard deviation after 1 s, growing by sqrt(time) [m/s]."""
     angular_acceleration: float = 1.5
     """The same for the rate of turning [rad/s]."""
     first_speed_m_s: float = 10.0
-    """Standard deviation of the speed before it is known [m/s]."""
+    """Standard deviation of the speed before it is known; with an IMU, at a start in motion
+    [m/s]."""
     first_rate_rad_s: float = 0.5
     """Standard deviation of the rate of turning before it is known [rad/s]."""
 
@@ -156,7 +157,8 @@ class OdometryConfig:
     gate_floor_rad: float = 0.002
     """What is nearer than this [rad] is believed in any case."""
     warm_up_scans: int = 10
-    """A map of fewer scans is trusted less."""
+    """In a map of n scans variances are multiplied by 1 + (this/n)²; nothing is moved by ``slip_m``
+    until the map was seen from twice this many places."""
     slant: float = 0.02
     """How far walls seem to be off, as a share of how far the body may be along them."""
     slant_turn_per_m: float = 0.005
@@ -199,9 +201,12 @@ class OdometryConfig:
     """Without an IMU: deskew and match a scan again by the motion that it has shown, where that is
     another than was predicted; one that does not fit is asked as if the body had stopped."""
     lost_s: float = 1.0
-    """After this long without a scan that can be believed, a new map is begun [s]."""
+    """After this long without a scan that can be believed, a new map is begun; not by an empty scan
+    [s]."""
     auto_voxel: bool = True
-    """Choose the map's voxel size from the first scan; otherwise it is ``map.voxel_size_m``."""
+    """Choose the voxel size of each new map from its first scan; otherwise it is
+    ``map.voxel_size_m``. ``map.plane_radius_m``, ``map.min_width_m``, ``source.spread_leaf_m`` and
+    ``match.max_distance_m`` are scaled with it. Not with ``match.metric="point"``."""
     map_radius_m: float = 120.0
     """The map forgets what is farther than this from the body [m]."""
     frame_to_frame: bool = False

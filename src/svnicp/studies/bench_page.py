@@ -31,7 +31,7 @@ within `odometry.map_radius_m`, however long the drive is; nothing else grows.
 START = """\
 ## The first start
 
-The first start compiles for about a minute; `svnicp warmup` does it beforehand, and says how long
+The first start compiles for a minute or two; `svnicp warmup` does it beforehand, and says how long
 every part took. Later starts load what was compiled.
 """
 

@@ -20,7 +20,9 @@ _SCANS = (
     ),
     Fault(
         "50 % of the scans dropped", stream_faults.lost(Scan, 0.5),
-        "The same: steps get longer, none is wrong.", duration_s=8.0,
+        "With the IMU the same: steps get longer. LiDAR alone may lose its way in them, and not "
+        "notice.",
+        duration_s=8.0,
     ),
     Fault(
         "no scans for 2 s", stream_faults.lost(Scan),
