@@ -167,10 +167,10 @@ class OdometryConfig:
     """Tilt that all normals of an old map may share; of a map that was seen from a few places only
     more, like its trust: where nothing but such tilts shows the place along a corridor, it is not
     known [rad]."""
-    map_floor_m: float = 0.0003
+    map_floor_m: float = 0.0002
     """With an IMU and ``noise="adaptive"``, no place in a map is truer than this, whatever scans
     say: a map is made of poses that are off themselves, here this way and there that way [m]."""
-    map_floor_rad: float = 4e-5
+    map_floor_rad: float = 2e-5
     """No direction in a map is truer than this [rad]."""
     facing_with_imu: float = 0.3
     """``noise.facing`` of a scan whose prediction an IMU carries: it can wait for surfaces that

@@ -2,8 +2,8 @@
 """IMU readings between two times, without losing or repeating any time.
 
 Readings are kept until they are older than what can still be asked for; a dead driver has
-none. Between two readings the signal is taken as linear; the intervals handed out end exactly at
-the times asked for.
+none. Between two readings the signal is a smooth curve; the intervals handed out end exactly at the
+times asked for.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from svnicp.arrays import Floats
 from svnicp.errors import InputError
+from svnicp.inertial.imu_curve import means_between
 from svnicp.inertial.repeats import Repeats
 
 SPIKE_RATE_RAD_S, SPIKE_FORCE_M_S2 = 10.0, 100.0
@@ -114,8 +115,8 @@ class ImuBuffer:
             self._num_back = self._num_late = 0
 
     def forget_before(self, stamp_ns: int) -> None:
-        """Drop readings that no interval after this time needs: all but two before it."""
-        keep = max(0, bisect_right(self._stamps, stamp_ns) - 2)
+        """Drop readings that no interval after this time needs: all but three before it."""
+        keep = max(0, bisect_right(self._stamps, stamp_ns) - 3)
         del self._stamps[:keep], self._readings[:keep]
 
     @property
@@ -139,34 +140,35 @@ class ImuBuffer:
             stamps = [*stamps, end_ns]
         return max((b - a for a, b in pairwise(stamps)), default=0) * 1e-9
 
-    def intervals(self, start_ns: int, end_ns: int) -> Floats:
+    def intervals(self, start_ns: int, end_ns: int, *, longest_s: float = np.inf) -> Floats:
         """Mean readings (n, 7) of consecutive intervals from start to end: [s], rates, forces.
 
-        The first row is the interval just before the start (zero seconds long when there is none),
-        for coning and sculling. Before the first and after the last reading the signal is held.
+        They end at readings, and between them where one would be longer than ``longest_s``. The
+        first row is the interval just before the start (zero seconds long when there is none), for
+        coning and sculling. Before the first and after the last reading the signal is held.
         """
-        first, last = bisect_right(self._stamps, start_ns), bisect_left(self._stamps, end_ns)
-        stamps = [start_ns, *self._stamps[first:last], end_ns]
-        values = [self._at(start_ns), *self._readings[first:last], self._at(end_ns)]
-        rows = np.zeros((len(stamps), 7))
-        rows[1:, 0] = np.diff(stamps) * 1e-9
-        rows[1:, 1:] = 0.5 * (np.array(values[:-1]) + np.array(values[1:]))
         before = bisect_left(self._stamps, start_ns) - 1
+        inside = slice(bisect_right(self._stamps, start_ns), bisect_left(self._stamps, end_ns))
+        stamps = [start_ns, *self._stamps[inside], end_ns]
         if before >= 0:
-            rows[0, 0] = (start_ns - self._stamps[before]) * 1e-9
-            rows[0, 1:] = 0.5 * (self._readings[before] + values[0])
+            stamps = [self._stamps[before], *stamps]
+        times_s = _refined((np.array(stamps) - start_ns) * 1e-9, longest_s)
+        around = slice(max(before - 1, 0), inside.stop + 2)
+        known_s = (np.array(self._stamps[around]) - start_ns) * 1e-9
+        rows = np.zeros((len(times_s) - (before >= 0), 7))
+        told = rows if before >= 0 else rows[1:]
+        told[:, 0] = np.diff(times_s)
+        told[:, 1:] = means_between(known_s, np.array(self._readings[around]), times_s)
         return rows
 
-    def _at(self, stamp_ns: int) -> Floats:
-        """Reading (6,) at a time, linear between its neighbours."""
-        after = bisect_left(self._stamps, stamp_ns)
-        if after == len(self._stamps):
-            return self._readings[-1]
-        if after == 0 or self._stamps[after] == stamp_ns:
-            return self._readings[after]
-        start, end = self._stamps[after - 1], self._stamps[after]
-        share = (stamp_ns - start) / (end - start)
-        return (1.0 - share) * self._readings[after - 1] + share * self._readings[after]
+
+def _refined(times_s: Floats, longest_s: float) -> Floats:
+    """Times (n,) with others in between, so that those after 0 are at most so far apart [s]."""
+    steps = np.diff(times_s)
+    parts = np.where(times_s[:-1] < 0.0, 1, np.ceil(steps / longest_s - 1e-9)).clip(1).astype(int)
+    number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+    inner = np.repeat(times_s[:-1], parts) + number * np.repeat(steps / parts, parts)
+    return np.append(inner, times_s[-1])
 
 
 def _is_possible(reading: Floats) -> bool:

@@ -16,6 +16,9 @@ from svnicp.inertial.start import CERTAIN
 from svnicp.lie import so3_exp
 from svnicp.preprocess import PoseTrack, stamps_through, track_from
 
+NODE_S = 0.0025
+"""Poses of a track are at most so far apart [s]: between them points are deskewed along lines."""
+
 
 def navigate(
     eskf: Eskf, imu: ImuBuffer, begin_ns: int, scan: Scan, missed: Floats
@@ -24,11 +27,11 @@ def navigate(
 
     Returns the track, and the intervals (n, 7) up to the mean time; for ``missed`` see ``Eskf``.
     """
-    rows = imu.intervals(begin_ns, scan.mean_ns)
+    rows = imu.intervals(begin_ns, scan.mean_ns, longest_s=NODE_S)
     nodes, stamps = eskf.predict(rows, missed), _stamps(begin_ns, rows)
     reference = len(stamps) - 1
     if scan.end_ns > scan.mean_ns:
-        ahead = imu.intervals(scan.mean_ns, scan.end_ns)
+        ahead = imu.intervals(scan.mean_ns, scan.end_ns, longest_s=NODE_S)
         nodes = np.concatenate([nodes, eskf.preview(ahead)[1:]])
         stamps = np.concatenate([stamps, _stamps(scan.mean_ns, ahead)[1:]])
     return track_from(stamps, nodes, reference), rows
@@ -50,8 +53,8 @@ def track_around(eskf: Eskf, imu: ImuBuffer, scan: Scan) -> PoseTrack | None:
     """Poses during a scan at whose mean time the filter is, before and after it."""
     if scan.end_ns <= scan.stamp_ns or len(imu) == 0:
         return None
-    before = imu.intervals(scan.stamp_ns, scan.mean_ns)
-    after = imu.intervals(scan.mean_ns, scan.end_ns)
+    before = imu.intervals(scan.stamp_ns, scan.mean_ns, longest_s=NODE_S)
+    after = imu.intervals(scan.mean_ns, scan.end_ns, longest_s=NODE_S)
     to_mean = eskf.look_back(before)
     nodes = np.concatenate([to_mean, eskf.preview(after)[1:]])
     stamps = np.concatenate([_stamps(scan.stamp_ns, before), _stamps(scan.mean_ns, after)[1:]])

@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 LATE_PERIODS = 1.5
 """A reading may come after so many of its IMU's periods."""
-LOST_AT_AN_END = 1.0 / 8.0
+LOST_AT_AN_END = 1.0 / 32.0
 """Of what a signal changes from one reading to the next, this share of a period is not integrated
-at a time between two: means over a period do not tell where in it they were reached."""
+at a time between two: more than the curve through readings that are means over a period misses."""
 
 
 class Readings:
