@@ -75,3 +75,18 @@ def test_a_place_without_evidence_is_chance(evidence: float):
     innovation, covariance = corrected(Slipping(), chance)
     assert_allclose(innovation, MOVED)
     assert covariance[0, 0] > 20.0 * ALONE[0, 0]
+
+
+@pytest.mark.parametrize("sigma_m", [0.2, 1e3, 1e5])
+def test_the_best_place_counts_however_little_else_is_known(
+    rng: np.random.Generator, sigma_m: float
+):
+    """Also along axes that turn with others: what is left is a covariance, of that place."""
+    for _ in range(50):
+        along = rng.normal(size=6) * [1.0, 1.0, 1.0, 0.1, 0.1, 0.1]
+        axis = along[:3] / np.linalg.norm(along[:3])
+        alone = ALONE + sigma_m**2 * np.outer(along, along)
+        one = Slip(along, axis, 0.05**2, 0.0, 200.0, 30.0, 5.0, 0.1, 0.0003**2)
+        _, covariance = Slipping().corrected(MOVED, alone, MOVED, [one], HERE)
+        np.linalg.cholesky(covariance)
+        assert np.sqrt(axis @ covariance[:3, :3] @ axis) == pytest.approx(0.0003, rel=0.05)

@@ -89,5 +89,7 @@ def _with_best(
     gain = alone[:, :3] @ slip.axis
     gain = gain / (slip.axis @ gain[:3] + slip.best_variance)
     missing = slip.axis @ (moved[:3] - innovation[:3]) + slip.best_m
-    alone = alone - np.outer(gain, slip.axis @ alone[:3])
+    kept = np.eye(6)  # Joseph's form: a scan that knows nothing has variances of 1e10
+    kept[:, :3] -= np.outer(gain, slip.axis)
+    alone = kept @ alone @ kept.T + slip.best_variance * np.outer(gain, gain)
     return innovation + gain * missing, 0.5 * (alone + alone.T)
