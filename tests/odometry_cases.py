@@ -88,3 +88,11 @@ def errors(dataset: SimulatedDataset, estimates: list[Estimate]) -> Floats:
             for one, T in zip(estimates, truth, strict=True)
         ]
     )
+
+
+def in_front_of(scan: Scan) -> Scan:
+    """A scan whose beams all end on something right in front of the sensor."""
+    away = np.linalg.norm(scan.points, axis=1, keepdims=True)
+    ranges = np.random.default_rng(3).uniform(0.8, 1.6, size=away.shape)
+    near = (scan.points / away * ranges).astype(np.float32)
+    return Scan(scan.stamp_ns, near, scan.point_times_ns)

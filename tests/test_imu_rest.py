@@ -148,3 +148,12 @@ def test_the_command_can_measure_even_where_a_model_is_named():
     assert imu_noise(measured, Drive(3.0, "Xsens MTi-30"))[0] == imu_noise_of(Drive(3.0))[0]
     plain = RunCommand(data=(Path("small"),))
     assert "--imu-model tells better" in imu_noise(plain, Drive(1.0))[1]
+
+
+def test_readings_stamped_in_bursts_are_refused():
+    """Eight at a time, as some drivers hand them over: their own times are not known."""
+    stamps, rates, forces = resting(IMUS["xsens_mti30"], 4.0)
+    number = np.arange(len(stamps))
+    burst = stamps[number // 4 * 4] + number % 4 * 100_000
+    with pytest.raises(InputError, match="come in bursts"):
+        ImuNoise.from_rest(burst, rates, forces)

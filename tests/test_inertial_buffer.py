@@ -24,22 +24,28 @@ def filled(stamps: list[int]) -> ImuBuffer:
     return buffer_of(np.array(stamps), rng.normal(size=(len(stamps), 6)))
 
 
-def integral(buffer: ImuBuffer, stamps: list[int], start: int, end: int) -> np.ndarray:
-    """Integral (6,) of the curve that a buffer stands for, held at both ends; SciPy's splines."""
+def integral(buffer: ImuBuffer, stamps: list[int], start: int, end: int, zero: int) -> np.ndarray:
+    """Integral (6,) of the curve that a buffer stands for, held at both ends; SciPy's splines.
+
+    ``zero``: the time that the buffer counts from, so that steps are even or not for both.
+    """
     readings = buffer.window(min(stamps), max(stamps))
     if len(stamps) == 1:
         return readings[0] * (end - start) * 1e-9
-    at = np.array(stamps, dtype=float)
-    slopes = np.gradient(readings, np.arange(len(at)), axis=0)
-    slopes /= np.gradient(at, np.arange(len(at)))[:, None]
-    values = readings.copy()
-    values[1:-1] -= (readings[2:] - 2.0 * readings[1:-1] + readings[:-2]) / 48.0
+    at = (np.array(stamps) - zero) * 1e-9
+    first, last = (start - zero) * 1e-9, (end - zero) * 1e-9
+    slopes, values = np.gradient(readings, at, axis=0), readings.copy()
+    for n in range(1, len(at) - 1):
+        before, after = at[n] - at[n - 1], at[n + 1] - at[n]
+        if before + after >= 12.0 * min(before, after):
+            slopes[n] = (readings[n + 1] - readings[n - 1]) / (before + after)
+        if max(before, after) < 1.5 * min(before, after):
+            values[n] -= (readings[n + 1] - 2.0 * readings[n] + readings[n - 1]) / 48.0
     total = CubicHermiteSpline(at, values, slopes).antiderivative()
-    begin, stop = np.clip([start, end], at[0], at[-1])
-    held = (
-        max(min(at[0], end) - start, 0) * values[0] + max(end - max(at[-1], start), 0) * values[-1]
-    )
-    return (total(stop) - total(begin) + held) * 1e-9
+    begin, stop = np.clip([first, last], at[0], at[-1])
+    held = max(min(at[0], last) - first, 0.0) * values[0]
+    held = held + max(last - max(at[-1], first), 0.0) * values[-1]
+    return np.asarray(total(stop) - total(begin) + held)
 
 
 @given(stamps=STAMPS, span=SPAN)
@@ -51,7 +57,7 @@ def test_intervals_hold_the_whole_integral(stamps: list[int], span: tuple[int, i
     rows = buffer.intervals(start, end)
     assert np.all(rows[1:, 0] > 0.0)
     assert_allclose(rows[1:, 0].sum(), (end - start) * 1e-9, rtol=0.0, atol=1e-15)
-    expected = integral(buffer, stamps, start, end)
+    expected = integral(buffer, stamps, start, end, start)
     assert_allclose((rows[1:, :1] * rows[1:, 1:]).sum(axis=0), expected, rtol=0.0, atol=1e-9)
 
 
@@ -127,7 +133,7 @@ def test_first_row_is_what_happened_before(stamps: list[int], span: tuple[int, i
         assert_array_equal(first, 0.0)
         return
     assert_allclose(first[0], (span[0] - earlier[-1]) * 1e-9)
-    expected = integral(buffer, stamps, earlier[-1], span[0])
+    expected = integral(buffer, stamps, earlier[-1], span[0], span[0])
     assert_allclose(first[0] * first[1:], expected, rtol=0.0, atol=1e-9)
 
 

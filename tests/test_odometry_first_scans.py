@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from odometry_cases import DEFAULT, errors, feed, measured, steady
+from odometry_cases import DEFAULT, errors, feed, in_front_of, measured, steady
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.odometry import Odometry
 from svnicp.simulation.imu import IMUS
@@ -113,3 +113,23 @@ def test_a_first_scan_deskewed_by_a_guess_leaves_its_error_in_the_map():
             for error, one in zip(errors(dataset, estimates)[1:], estimates[1:], strict=True)
         ]
     assert 0.3 < np.mean(squares) < 2.5
+
+
+def test_a_map_begins_anew_where_only_its_first_scan_saw_something_else(dataset):
+    """A hand before the sensor, and off at 6 m/s: the motion is that of the scans after it."""
+    stream = measured(dataset)
+    first = held_back(stream)[0]
+    hidden = [in_front_of(x) if n == first and isinstance(x, Scan) else x
+              for n, x in enumerate(stream)]  # fmt: skip
+    estimates = feed(Odometry(DEFAULT, NOISE), hidden)
+    statuses = [one.status for one in estimates]
+    assert statuses.count("new_map") == 1
+    found = estimates[statuses.index("new_map") + 2 :]
+    assert len(found) > 4
+    truth = dataset.truth_at(np.array([one.stamp_ns for one in found]))
+    for one, velocity in zip(found, truth.velocity_world, strict=True):
+        assert np.linalg.norm(one.velocity_world) == pytest.approx(
+            np.linalg.norm(velocity), abs=0.1
+        )
+    off = errors(dataset, estimates)[-1, :3]
+    assert np.linalg.norm(off) < 3.0 * np.sqrt(np.trace(found[-1].covariance[:3, :3]))

@@ -7,14 +7,23 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from inertial_cases import busy_filter, perfect_buffer, random_readings, resting_filter
-from odometry_cases import DEFAULT, drive, errors, feed, measured, steady
+from inertial_cases import (
+    UP,
+    buffer_of,
+    busy_filter,
+    perfect_buffer,
+    random_readings,
+    resting_filter,
+)
+from odometry_cases import DEFAULT, drive, errors, feed, in_front_of, measured, steady
+from svnicp.arrays import Floats
 from svnicp.config import InertialConfig, MotionConfig
 from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import ImuSample, Scan
 from svnicp.inertial import ImuBuffer
-from svnicp.lie import so3_exp
+from svnicp.lie import so3_exp, so3_log
 from svnicp.odometry import Odometry
+from svnicp.odometry.carrying import Carrying
 from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inertial_start import first_state
 from svnicp.odometry.inertial_tracks import coast, navigate
@@ -137,14 +146,6 @@ def test_readings_before_the_start_do_not_pile_up():
     assert len(motion.imu) < 300
 
 
-def in_front_of(scan: Scan) -> Scan:
-    """A scan whose beams all end on something right in front of the sensor."""
-    away = np.linalg.norm(scan.points, axis=1, keepdims=True)
-    ranges = np.random.default_rng(3).uniform(0.8, 1.6, size=away.shape)
-    near = (scan.points / away * ranges).astype(np.float32)
-    return Scan(scan.stamp_ns, near, scan.point_times_ns)
-
-
 def test_a_second_scan_that_does_not_fit_does_not_spoil_the_start():
     """The filter has gone on by then: the first scan is not asked about the velocity again."""
     dataset = steady(1.5, 2.6, shaken=True)
@@ -181,3 +182,23 @@ def test_points_are_deskewed_where_the_ground_shakes_the_body():
         found = body_points(scan, track, np.eye(4), DEFAULT.preprocess).points
         off.append(np.linalg.norm(found - far, axis=1))
     assert np.sqrt(np.mean(np.square(off))) < 0.0003
+
+
+def test_turns_in_a_gap_are_as_doubtful_as_the_body_turned_before():
+    """Swung about by hand: a rate that is held through a third of a second is wrong by so much."""
+    period_s, swing = 0.005, 2.0 * np.pi * 0.9
+    stamps_s: Floats = np.arange(200.0) * period_s
+    squares = []
+    for phase in np.arange(12) * np.pi / 6.0:
+        rates = np.outer(1.7 * np.sin(swing * stamps_s + phase), [0.0, 0.0, 1.0])
+        imu = buffer_of((stamps_s * 1e9).round(), np.c_[rates, np.tile(UP, (200, 1))])
+        eskf, end_s = resting_filter(), stamps_s[-1] + 0.3
+        eskf.covariance[6:9, 6:9] = 1e-12 * np.eye(3)
+        stamp_ns = round(end_s * 1e9)
+        Carrying(InertialConfig(), MotionConfig(), NOISE).coast(
+            eskf, imu, imu.last_ns, Scan(stamp_ns, np.ones((1, 3))), rates[-1]
+        )
+        turned = 1.7 / swing * np.diff(-np.cos(swing * np.array([stamps_s[-1], end_s]) + phase))[0]
+        wrong = turned - so3_log(eskf.rotation)[2]
+        squares.append(wrong**2 / eskf.covariance[8, 8])
+    assert 0.2 < np.mean(squares) < 2.0

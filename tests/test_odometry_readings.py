@@ -153,3 +153,51 @@ def test_rates_in_degrees_are_suspected(caplog: pytest.LogCaptureFixture):
         went_through(stream)
     said = [record.message for record in caplog.records if "degrees" in record.message]
     assert len(said) == 1
+
+
+def test_readings_that_come_after_their_scans_are_told(caplog: pytest.LogCaptureFixture):
+    """Two callbacks, and the scans' comes first: that is worse than no IMU, and is said once."""
+    late: Stream = []
+    waiting: Stream = []
+    for one in measured(drive()):
+        late += [one, *waiting] if isinstance(one, Scan) else []
+        waiting = [] if isinstance(one, Scan) else [*waiting, one]
+    with caplog.at_level(logging.WARNING):
+        odometry, _ = went_through(late)
+    assert motion_of(odometry).readings.num_late > 100
+    assert sum("come after the scans" in record.message for record in caplog.records) == 1
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        odometry, _ = went_through(measured(drive()))
+    assert motion_of(odometry).readings.num_late == 0
+    assert not caplog.records
+
+
+def test_gaps_are_told_once(caplog: pytest.LogCaptureFixture):
+    """However many there are."""
+    begin_ns = drive().start_ns
+    stream: Stream = [
+        one for one in measured(drive())
+        if isinstance(one, Scan) or (one.stamp_ns - begin_ns) % 10**9 > 2 * 10**8
+        or one.stamp_ns < begin_ns + 10**9
+    ]  # fmt: skip
+    with caplog.at_level(logging.WARNING):
+        odometry, _ = went_through(stream)
+    assert motion_of(odometry).readings.num_gaps >= 2
+    assert sum("have a gap" in record.message for record in caplog.records) == 1
+
+
+def test_two_bad_readings_in_a_row_do_not_carry_a_body_out_of_a_room():
+    """A scan that shows no surface there, where all before it did, asks the readings back."""
+    begin_ns = drive().start_ns + 2 * 10**9
+    kick = np.array([0.6, -0.48, 0.64])
+    stream: Stream = [
+        one if isinstance(one, Scan) or not begin_ns <= one.stamp_ns < begin_ns + 2 * 10**7
+        else ImuSample(
+            one.stamp_ns, one.angular_velocity + 20.0 * kick, one.linear_acceleration + 200.0 * kick
+        )
+        for one in measured(drive())
+    ]  # fmt: skip
+    odometry, estimates = went_through(stream)
+    assert motion_of(odometry).imu.num_spikes == 0
+    assert np.abs(errors(drive(), estimates)[-3:, :3]).max() < 0.02

@@ -12,6 +12,10 @@ from svnicp.arrays import Floats
 
 HALF_OF_A_MEAN = 1.0 / 48.0
 """Half of what a mean over a period adds to its middle, over the second difference of readings."""
+EVEN = 1.5
+"""Steps between readings whose ratio is smaller are even."""
+BURST = 12.0
+"""A step that is this much shorter than with its neighbour tells no slope."""
 _NODES = 0.5 + np.array([-0.5, 0.5]) / np.sqrt(3.0)
 """Where in an interval a cubic has its mean, twice half of it."""
 
@@ -35,7 +39,7 @@ def signal_at(stamps_s: Floats, readings: Floats, times_s: Floats) -> Floats:
     """Signal (m, 6) at any times; other arguments as those of ``means_between``."""
     if len(stamps_s) == 1:
         return np.repeat(readings, len(times_s), axis=0)
-    values, slopes = _sharpened(readings), _slopes(stamps_s, readings)
+    values, slopes = _sharpened(stamps_s, readings), _slopes(stamps_s, readings)
     piece = np.clip(np.searchsorted(stamps_s, times_s, "right") - 1, 0, len(stamps_s) - 2)
     step = (stamps_s[piece + 1] - stamps_s[piece])[:, None]
     u = np.clip((times_s - stamps_s[piece])[:, None] / step, 0.0, 1.0)
@@ -45,15 +49,22 @@ def signal_at(stamps_s: Floats, readings: Floats, times_s: Floats) -> Floats:
     return np.asarray(values[piece] + u * chord + bend)
 
 
-def _sharpened(readings: Floats) -> Floats:
-    """The signal (n, 6) at the stamps."""
-    out = readings.copy()
-    out[1:-1] -= HALF_OF_A_MEAN * np.diff(readings, 2, axis=0)
+def _sharpened(stamps_s: Floats, readings: Floats) -> Floats:
+    """The signal (n, 6) at the stamps; where readings come evenly, a mean is known to be one."""
+    out, steps = readings.copy(), np.diff(stamps_s)
+    even = np.maximum(steps[1:], steps[:-1]) < EVEN * np.minimum(steps[1:], steps[:-1])
+    out[1:-1] -= HALF_OF_A_MEAN * even[:, None] * np.diff(readings, 2, axis=0)
     return out
 
 
 def _slopes(stamps_s: Floats, readings: Floats) -> Floats:
-    """Slopes (n, 6) at the stamps, those of the chord from neighbour to neighbour."""
+    """Slopes (n, 6) at the stamps: those of the parabola through a reading and its neighbours.
+
+    Of readings that nearly coincide, noise would make it steep: there it is their chord.
+    """
     rises, steps = np.diff(readings, axis=0), np.diff(stamps_s)[:, None]
-    inner = (rises[1:] + rises[:-1]) / (steps[1:] + steps[:-1])
-    return np.concatenate([rises[:1] / steps[:1], inner, rises[-1:] / steps[-1:]])
+    chords, both = rises / steps, steps[1:] + steps[:-1]
+    shortest = np.minimum(steps[1:], steps[:-1])
+    parabola = (chords[:-1] * steps[1:] + chords[1:] * steps[:-1]) / both
+    inner = np.where(both < BURST * shortest, parabola, (rises[1:] + rises[:-1]) / both)
+    return np.concatenate([chords[:1], inner, chords[-1:]])

@@ -5,6 +5,8 @@ In: the filter, the buffered readings and a scan. The filter ends at the mean ti
 the track that deskews it, and how well the way there is known.
 """
 
+import dataclasses
+
 import numpy as np
 
 from svnicp.arrays import Covariance, Floats
@@ -13,7 +15,7 @@ from svnicp.data.imu_noise import ImuNoise
 from svnicp.data.measurements import Scan
 from svnicp.inertial import Eskf, ImuBuffer
 from svnicp.odometry.inertial_tracks import coast, navigate, scan_noise
-from svnicp.odometry.readings import between_readings, is_slow, lost_at_ends
+from svnicp.odometry.readings import between_readings, is_slow, lost_at_ends, swinging
 from svnicp.preprocess import PoseTrack
 
 
@@ -21,7 +23,9 @@ class Carrying:
     """Carries a filter on, and remembers how it did so last."""
 
     def __init__(self, config: InertialConfig, motion: MotionConfig, noise: ImuNoise) -> None:
-        self._config, self._motion, self._noise = config, motion, noise
+        self._config, self._usual, self._noise = config, motion, noise
+        self._motion = motion
+        """How the body may turn where readings are missing, by those before."""
         self.coasted_s = 0.0
         """How long the last step went on without readings [s]."""
         self.rate, self.rate_var = np.zeros(3), 0.0
@@ -46,8 +50,14 @@ class Carrying:
         self.rate_var = self._gyroscope_var / max(float(np.mean(rows[1:, 0])), 1e-4)
         return track
 
-    def coast(self, eskf: Eskf, begin_ns: int, scan: Scan, turning: Floats) -> PoseTrack:
+    def coast(
+        self, eskf: Eskf, imu: ImuBuffer, begin_ns: int, scan: Scan, turning: Floats
+    ) -> PoseTrack:
         """Go on as the body went, turning at a rate (3,) [rad/s], where readings are missing."""
+        since_ns = begin_ns - int(self._config.start_s * 1e9)
+        swings = swinging(imu, since_ns, begin_ns)
+        most = max(self._usual.angular_acceleration, swings)
+        self._motion = dataclasses.replace(self._usual, angular_acceleration=most)
         self.coasted_s = (scan.mean_ns - begin_ns) * 1e-9
         self.rate, self.rate_var = turning + eskf.gyro_bias, self.turning_var
         return coast(eskf, self._motion, begin_ns, scan, turning)

@@ -12,6 +12,7 @@ from svnicp.arrays import Points, Transform
 from svnicp.config import Config
 from svnicp.data.measurements import Scan
 from svnicp.local_map import VoxelMap
+from svnicp.odometry.belief import lies_in
 from svnicp.odometry.constant_velocity import ConstantVelocity
 from svnicp.odometry.first_motion import FirstMotion, FirstMotions, first_motion, is_confirmed
 from svnicp.odometry.inertial_motion import InertialMotion
@@ -20,7 +21,8 @@ from svnicp.pose_gaussian import PoseGaussian
 from svnicp.preprocess import body_points
 
 UNFIT_S = 0.35
-"""With an IMU, scans that fit nowhere in the first one are passed over for so long [s]."""
+"""With an IMU, scans that fit nowhere in the first one are passed over for so long [s]; then it was
+the first one that shows something else, and the map begins anew."""
 
 
 class Look(NamedTuple):
@@ -37,6 +39,11 @@ class Look(NamedTuple):
         """Points (n, 3) of a scan in the body frame, not deskewed."""
         return body_points(scan, None, self.T_body_lidar, self.config.preprocess).points
 
+    def is_around(self, scan: Scan) -> bool:
+        """Whether a scan lies where the map is, too thin for surfaces, if the body stayed there."""
+        T_at_rest, reach_m = self.motion.at_rest(scan), self.config.match.max_distance_m
+        return lies_in(self.local_map, self.points(scan), T_at_rest, reach_m)
+
 
 class Shown(NamedTuple):
     """How the body moved between the first two scans."""
@@ -44,6 +51,8 @@ class Shown(NamedTuple):
     second: Scan
     found: PoseGaussian | None
     """Pose of the second scan in the map of the first; None if it was not found there."""
+    elsewhere: bool = False
+    """Whether the scans show other things than the first one did."""
 
 
 class FirstScans:
@@ -70,8 +79,10 @@ class FirstScans:
         second = self._held_back or scan
         motions = _motions_between(self.first, second, look)
         alone = isinstance(look.motion, ConstantVelocity)
-        if motions is None and not alone and _seconds(self.first, scan) < UNFIT_S:
-            return None
+        if motions is None and not alone:
+            if _seconds(self.first, scan) < UNFIT_S:
+                return None
+            return Shown(second, None, elsewhere=not look.is_around(scan))
         if motions is None or alone or not motions.likeliest.is_fast:
             return Shown(second, None if motions is None else motions.likeliest.pose)
         if self._held_back is None:

@@ -175,7 +175,8 @@ class InertialMotion:
 
     def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on as the body went, where readings are missing."""
-        return self._carrying.coast(self.eskf, begin_ns, scan, self._last_believed.turning)
+        turning = self._last_believed.turning
+        return self._carrying.coast(self.eskf, self.imu, begin_ns, scan, turning)
 
     def _go_nowhere(self) -> None:
         """Take note of rest; in the first scans those have a say, see ``begin_moving``."""

@@ -28,6 +28,7 @@ from svnicp.odometry.inputs import (
     num_places,
 )
 from svnicp.odometry.measurement import MeasurementNoise
+from svnicp.odometry.motion import Prediction
 from svnicp.odometry.outcome import Fate, Outcome
 from svnicp.odometry.placing import Placing
 from svnicp.odometry.scan_order import ScanOrder, Turn
@@ -78,7 +79,7 @@ class Odometry:
         self.num_scans = 0
         self._believed_ns: int | None = None
         self._first_scans = FirstScans()
-        self._contradicted = False
+        self._contradicted = self._begins_anew = False
         self._order = ScanOrder(self.config.odometry.min_step_s)
         self._wait = Wait()
 
@@ -110,6 +111,7 @@ class Odometry:
         """Take one IMU reading: (3,) [rad/s] and (3,) [m/s^2], in the order of time."""
         if isinstance(self.motion, InertialMotion):
             self.motion.imu.add(stamp_ns, angular_velocity, linear_acceleration)
+            self.motion.readings.hear(stamp_ns, self.motion.stamp_ns)
         else:
             self._wait.reading_unused()
 
@@ -145,11 +147,7 @@ class Odometry:
         clock.lap("predict")
         points = body_points(scan, prediction.track, self.T_body_lidar, self.config.preprocess)
         clock.lap("preprocess")
-        placing = self._placing()
-        found = placing.look_again(scan, placing.register(points, prediction))
-        clock.lap("register")
-        points, outcome = placing.correct(scan, found)
-        clock.lap("correct")
+        points, outcome = self._place(scan, points, prediction, clock)
         step = self.surroundings.follow(self.motion.step, outcome)
         self._insert(scan, points, outcome)
         clock.lap("map")
@@ -159,12 +157,21 @@ class Odometry:
         self.motion.clone()
         return estimate
 
-    def _placing(self) -> Placing:
-        """What the next scan is registered and judged with."""
-        return Placing(
+    def _place(
+        self, scan: Scan, points: BodyPoints, prediction: Prediction, clock: Clock
+    ) -> tuple[BodyPoints, Outcome]:
+        """Register and judge a scan, and correct the motion by it."""
+        if self._begins_anew:
+            return points, Outcome(Fate.NEW_MAP)
+        placing = Placing(
             self.config, self.motion, self.surroundings, self.noise, self.T_body_lidar, self.rng,
             self._believed_ns,
         )  # fmt: skip
+        found = placing.look_again(scan, placing.register(points, prediction))
+        clock.lap("register")
+        points, outcome = placing.correct(scan, found)
+        clock.lap("correct")
+        return points, outcome
 
     def _has_begun(self, scan: Scan) -> bool:
         """Whether there is a map and a motion, or a scan that both can begin with."""
@@ -220,10 +227,12 @@ class Odometry:
             self.surroundings.replace(self.config)
         self.surroundings.insert(better, outcome, self.motion, self.config, self.num_scans)
         begins = outcome.fate is Fate.FIRST or (
-            outcome.fate is Fate.NEW_MAP and self._contradicted and self.motion.surrender()
+            outcome.fate is Fate.NEW_MAP
+            and (self._contradicted or self._begins_anew)
+            and self.motion.surrender()
         )
         self._first_scans.begin_with(scan if begins else None)
-        self._contradicted = False
+        self._contradicted = self._begins_anew = False
 
     def _learn_speed(self, scan: Scan) -> bool:
         """With the second scan, find out how the body moved when the first was taken.
@@ -242,7 +251,10 @@ class Odometry:
         if shown is None:
             self._wait.for_confirmation()
             return False
-        track = self.motion.begin_moving(first, *shown)
+        if shown.elsewhere and isinstance(self.motion, InertialMotion):
+            self._begins_anew = self.motion.surrender()
+            return True
+        track = self.motion.begin_moving(first, shown.second, shown.found)
         if track is not None:
             begun = body_points(first, track, self.T_body_lidar, self.config.preprocess)
             self.surroundings.begin(self.motion, self.config)

@@ -107,6 +107,7 @@ class Placing(NamedTuple):
         outcome = self._fuse(result, prediction)
         if (
             outcome.fate is Fate.UNMATCHED
+            and not self.noise.knew_its_place
             and isinstance(self.motion, InertialMotion)
             and self.surroundings.shows_no_surface(points.points, self.motion, self.config)
         ):

@@ -18,8 +18,12 @@ from svnicp.odometry.inertial_start import TURNING_RAD_S
 
 log = logging.getLogger(__name__)
 
+LATE_NS, MANY_LATE = 10**9, 50
+"""So many readings that are less than this older than the last scan come too late [ns]."""
 LATE_PERIODS = 1.5
 """A reading may come after so many of its IMU's periods."""
+SWING_S = 0.2
+"""Time over which a body that is swung about changes its rate of turning [s]."""
 LOST_AT_AN_END = 1.0 / 32.0
 """Of what a signal changes from one reading to the next, this share of a period is not integrated
 at a time between two: more than the curve through readings that are means over a period misses."""
@@ -31,12 +35,33 @@ class Readings:
     def __init__(self) -> None:
         self.num_gaps = 0
         """Scans in whose interval the readings had a gap."""
+        self.num_late = 0
+        """Readings that came after a scan that they were needed for."""
         self.said: list[str] = []
+
+    def hear(self, stamp_ns: int, scan_ns: int | None) -> None:
+        """Say, after a while, that readings come later than the scans of their time [ns]."""
+        if scan_ns is None or not scan_ns - LATE_NS < stamp_ns <= scan_ns:
+            return
+        self.num_late += 1
+        if self.num_late >= MANY_LATE:
+            self._say_once(
+                "late",
+                "IMU readings come after the scans of their time, too late to carry the pose to "
+                "them: add all readings up to the end of a scan before the scan. This is said "
+                "once.",
+            )
 
     def have_gap(self, imu: ImuBuffer, begin_ns: int, end_ns: int, config: InertialConfig) -> bool:
         """Whether readings are missing between two times [ns], or cannot be believed."""
         gap = len(imu) == 0 or imu.longest_gap_s(begin_ns, end_ns) > longest_s(imu, config)
         self.num_gaps += gap
+        if gap:
+            self._say_once(
+                "gap",
+                f"The IMU's readings have a gap around {end_ns * 1e-9:.3f} s: the pose goes on as "
+                "the body went, and the covariance opens up; this is said once.",
+            )
         if imu.num_stale and gap:
             self._say_once(
                 "stale",
@@ -97,6 +122,15 @@ def between_readings(imu: ImuBuffer, begin_ns: int, end_ns: int) -> Floats:
         return np.zeros(2)
     variances = np.mean(np.diff(readings, 2, axis=0) ** 2, axis=0) / 6.0
     return variances.reshape(2, 3).max(axis=1) * imu.period_s
+
+
+def swinging(imu: ImuBuffer, begin_ns: int, end_ns: int) -> float:
+    """How much the rate of turning changed between two times [ns], over sqrt(time) [rad/s/√s]."""
+    rates, steps = imu.window(begin_ns, end_ns)[:, :3], round(SWING_S / max(imu.period_s, 1e-4))
+    if steps == 0 or len(rates) <= steps:
+        return 0.0
+    changes = rates[steps:] - rates[:-steps]
+    return float(np.sqrt(np.mean(changes**2, axis=0).max() / SWING_S))
 
 
 def lost_at_ends(imu: ImuBuffer, begin_ns: int, end_ns: int, noise: ImuNoise) -> Floats:
