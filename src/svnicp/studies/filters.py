@@ -8,8 +8,10 @@ either, and say how far it may be off.
 
 from typing import Any
 
+from svnicp.scores import Interval, Part, anees
 from svnicp.studies.absolute import end_cells
 from svnicp.studies.ape_tables import variant_job
+from svnicp.studies.covariance_rows import Judged
 from svnicp.studies.intervals import mean_of_runs
 from svnicp.studies.job import Job
 from svnicp.studies.plan import Plan, Study
@@ -27,7 +29,7 @@ QUICK_SCENARIOS = ("urban", "long_corridor", "bare_corridor")
 USUAL_SEEDS = 3
 COLUMNS = [
     "preset", "dataset", "method", "APE [m]", "end [% of path]", "worst end [% of path]", "end [m]",
-    "sigma at the end [m]", "ANEES of ends", "runs", "failed",
+    "sigma at the end [m]", "ANEES of ends", "ANEES of steps", "ANEES of turns", "runs", "failed",
 ]  # fmt: skip
 
 
@@ -61,8 +63,9 @@ def table(plan: Plan, results: Results) -> Table:
     out.notes.append(
         "All with the same IMU and the same start, which scans tell. APE after an SE(3) alignment "
         "of all poses; errors at the end with the first pose aligned. ANEES of ends: squared error "
-        "of the place at the end over its stated variance, 1 is right. Failed: no pose, or an APE "
-        "above 100 m; failed runs are in no column but the last two."
+        "of the place at the end over its stated variance, 1 is right; of steps and turns: the "
+        "same of the motion from scan to scan. Failed: no pose, or an APE above 100 m; failed runs "
+        "are in no column but the last two."
     )
     return out
 
@@ -80,9 +83,17 @@ def _row(found: list[dict[str, Any]]) -> dict[str, Value]:
         "end [m]": ends.get("error [m]"),
         "sigma at the end [m]": ends.get("sigma [m]"),
         "ANEES of ends": ends.get("ANEES trans."),
+        "ANEES of steps": _anees_of_steps(good, "translation"),
+        "ANEES of turns": _anees_of_steps(good, "rotation"),
         "runs": len(found),
         "failed": len(found) - len(good),
     }
+
+
+def _anees_of_steps(good: list[dict[str, Any]], part: Part) -> Interval | None:
+    """ANEES of the motion from scan to scan, each run counting the same."""
+    judged = [Judged.of_steps(one) for one in good if one.get("step_errors")]
+    return mean_of_runs([anees(one.errors, one.covariances, part).value for one in judged])
 
 
 STUDY = Study(
