@@ -75,6 +75,19 @@ def test_readings_of_another_clock_are_missed(
     assert caplog.text.count(said) == 1
 
 
+def test_readings_that_began_late_are_told_apart(caplog: pytest.LogCaptureFixture):
+    """Not another clock: they have begun a moment ago, and more will come."""
+    odometry, scan = Odometry(DEFAULT, XSENS), scans(1)[0]
+    with caplog.at_level(logging.WARNING):
+        for step in range(40):
+            stamp_ns = scan.stamp_ns + step * 100_000_000
+            for part in range(10 if step > 20 else 0):
+                odometry.add_imu(stamp_ns + part * 10_000_000 - 50_000_000, [0, 0, 0], [0, 0, 9.8])
+            if odometry.add_scan(scan.points, stamp_ns) is not None:
+                break
+    assert caplog.text.count("IMU readings began only") == 1
+
+
 def test_readings_without_use_are_named(caplog: pytest.LogCaptureFixture):
     """Who forgets ``imu=`` is told, once."""
     odometry = Odometry(DEFAULT)

@@ -92,8 +92,8 @@ class Wait:
         self._count("held_back")
         self._say_once(
             "confirmation",
-            "The scan after the first shows a fast motion, which the next one has to confirm: it "
-            "has no estimate of its own.",
+            "The scan after the first shows a fast motion, which the next one has to confirm, or "
+            "fits nowhere: it has no estimate of its own.",
             logging.INFO,
         )
 
@@ -120,7 +120,10 @@ class Wait:
         if (scan.stamp_ns - self.first_ns) * 1e-9 < config.max_start_s + PATIENCE_S:
             return
         known = "there is no IMU reading"
-        if len(imu):
+        if len(imu) and imu.first_ns < scan.mean_ns <= imu.last_ns:
+            before_s = (scan.mean_ns - imu.first_ns) * 1e-9
+            known = f"IMU readings began only {before_s:.2g} s before the last scan"
+        elif len(imu):
             away_s = (imu.last_ns - scan.mean_ns) * 1e-9
             known = f"the last IMU reading is {away_s:+.3g} s from the last scan"
         self._say_once(
