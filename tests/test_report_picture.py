@@ -36,7 +36,7 @@ def test_the_picture_says_sigma_and_error_at_the_end(tmp_path: Path):
     made = MadeRun(name="a <run>")
     found = drawn(made, tmp_path)
     error_mm = 1e3 * abs(made.errors[-1, 0])
-    (words,) = [text for text in found["text"] if "true error" in text and "at the end" in text][:1]
+    (words,) = [text for text in found["text"] if ", error" in text and "at the end" in text][:1]
     stated, true = (float(part.split()[-2]) for part in words.split(","))
     assert_allclose(stated, 1e3 * SIGMAS[0], rtol=0.05)
     assert_allclose(true, error_mm, atol=2.0)

@@ -216,7 +216,7 @@ def _over_time(
     if error is not None and len(known):
         there = np.flatnonzero(np.isfinite(error))
         parts.append(frame.line(np.stack([seconds, unit.factor * error], axis=1)[there], "error"))
-        words += f", true error {length(float(known[-1]))}"
+        words += f", error {length(float(known[-1]))}"
     parts.append(text(left + width - 14, top + 26, words, "faint", "end"))
     return "".join(parts)
 
