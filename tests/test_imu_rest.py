@@ -150,10 +150,11 @@ def test_the_command_can_measure_even_where_a_model_is_named():
     assert "--imu-model tells better" in imu_noise(plain, Drive(1.0))[1]
 
 
-def test_readings_stamped_in_bursts_are_refused():
-    """Eight at a time, as some drivers hand them over: their own times are not known."""
+@pytest.mark.parametrize(("together", "left_out"), [(2, 0), (2, 1), (4, 0), (4, 1)])
+def test_readings_stamped_in_bursts_are_refused(together: int, left_out: int):
+    """Some at a time, as some drivers hand them over: their own times are not known."""
     stamps, rates, forces = resting(IMUS["xsens_mti30"], 4.0)
     number = np.arange(len(stamps))
-    burst = stamps[number // 4 * 4] + number % 4 * 100_000
+    burst = stamps[number // together * together] + number % together * 100_000
     with pytest.raises(InputError, match="come in bursts"):
-        ImuNoise.from_rest(burst, rates, forces)
+        ImuNoise.from_rest(burst[left_out:], rates[left_out:], forces[left_out:])

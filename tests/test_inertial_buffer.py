@@ -40,7 +40,8 @@ def integral(buffer: ImuBuffer, stamps: list[int], start: int, end: int, zero: i
         if before + after >= 12.0 * min(before, after):
             slopes[n] = (readings[n + 1] - readings[n - 1]) / (before + after)
         if max(before, after) < 1.5 * min(before, after):
-            values[n] -= (readings[n + 1] - 2.0 * readings[n] + readings[n - 1]) / 48.0
+            leaving, arriving = readings[n + 1] - readings[n], readings[n] - readings[n - 1]
+            values[n] -= 0.5 * (before + after) * (leaving / after - arriving / before) / 48.0
     total = CubicHermiteSpline(at, values, slopes).antiderivative()
     begin, stop = np.clip([first, last], at[0], at[-1])
     held = max(min(at[0], last) - first, 0.0) * values[0]

@@ -28,7 +28,7 @@ from svnicp.odometry.inertial_motion import InertialMotion
 from svnicp.odometry.inertial_start import first_state
 from svnicp.odometry.inertial_tracks import coast, navigate
 from svnicp.odometry.readings import Readings
-from svnicp.preprocess import body_points
+from svnicp.preprocess import body_points, stamps_through
 from svnicp.simulation.simulate import simulate
 
 NOISE = ImuNoise.model("xsens_mti30")
@@ -184,21 +184,44 @@ def test_points_are_deskewed_where_the_ground_shakes_the_body():
     assert np.sqrt(np.mean(np.square(off))) < 0.0003
 
 
-def test_turns_in_a_gap_are_as_doubtful_as_the_body_turned_before():
-    """Swung about by hand: a rate that is held through a third of a second is wrong by so much."""
+@pytest.mark.parametrize("num_scans", [3, 10])
+def test_turns_in_a_gap_are_as_doubtful_as_the_body_turned_before(num_scans: int):
+    """Swung about by hand: a rate that is held through a gap is wrong by so much, step by step."""
     period_s, swing = 0.005, 2.0 * np.pi * 0.9
     stamps_s: Floats = np.arange(200.0) * period_s
     squares = []
     for phase in np.arange(12) * np.pi / 6.0:
         rates = np.outer(1.7 * np.sin(swing * stamps_s + phase), [0.0, 0.0, 1.0])
         imu = buffer_of((stamps_s * 1e9).round(), np.c_[rates, np.tile(UP, (200, 1))])
-        eskf, end_s = resting_filter(), stamps_s[-1] + 0.3
+        eskf, carrying = resting_filter(), Carrying(InertialConfig(), MotionConfig(), NOISE)
+        last = Scan(imu.last_ns, np.ones((1, 3)))
+        carrying.navigate(eskf, imu, last.mean_ns - 10**8, last)
+        begin = eskf.rotation.copy()
         eskf.covariance[6:9, 6:9] = 1e-12 * np.eye(3)
-        stamp_ns = round(end_s * 1e9)
-        Carrying(InertialConfig(), MotionConfig(), NOISE).coast(
-            eskf, imu, imu.last_ns, Scan(stamp_ns, np.ones((1, 3))), rates[-1]
-        )
-        turned = 1.7 / swing * np.diff(-np.cos(swing * np.array([stamps_s[-1], end_s]) + phase))[0]
-        wrong = turned - so3_log(eskf.rotation)[2]
+        for n in range(num_scans):
+            begin_ns, last = last.mean_ns, Scan(last.stamp_ns + 10**8, last.points)
+            carrying.coast(eskf, begin_ns, last, rates[-1], 0.1 * n)
+        ends_s = stamps_s[-1] + np.array([0.0, 0.1 * num_scans])
+        turned = 1.7 / swing * np.diff(-np.cos(swing * ends_s + phase))[0]
+        wrong = so3_log(so3_exp(np.array([0.0, 0.0, turned])).T @ begin.T @ eskf.rotation)[2]
         squares.append(wrong**2 / eskf.covariance[8, 8])
-    assert 0.2 < np.mean(squares) < 2.0
+    assert 0.1 < np.mean(squares) < 2.0
+
+
+def test_the_rate_of_turning_is_as_noisy_as_a_reading():
+    """However finely the way to a scan is cut."""
+    imu = perfect_buffer(drive().motion)
+    carrying, eskf = Carrying(InertialConfig(), MotionConfig(), NOISE), resting_filter()
+    carrying.navigate(eskf, imu, 5 * 10**8, Scan(6 * 10**8, np.ones((1, 3))))
+    assert np.sqrt(carrying.rate_var) == pytest.approx(NOISE.gyroscope * 10.0, rel=0.01)
+
+
+def test_tracks_have_two_poses_also_where_points_share_a_time():
+    """Stamps of today count more nanoseconds than a float can tell apart."""
+    for stamp_ns in (10**9, 1_763_000_000_123_456_789):
+        scan = Scan(stamp_ns, np.ones((5, 3)), np.full(5, stamp_ns, dtype=np.int64))
+        stamps = stamps_through(scan)
+        assert len(stamps) >= 2
+        assert stamps[0] == stamp_ns
+        later = Scan(stamp_ns, np.ones((2, 3)), np.array([stamp_ns, stamp_ns + 10**8]))
+        assert stamps_through(later)[-1] == later.end_ns

@@ -23,7 +23,7 @@ REST_RATE_RAD_S, REST_FORCE_M_S2 = 0.005, 0.05
 MAX_RATE_RAD_S = 0.1
 """A steadier rate than this is a bias."""
 BURSTS = 2.0
-"""Readings whose mean step is this many times the usual one are stamped when they arrive."""
+"""Readings whose mean step is this many times their short ones are stamped when they arrive."""
 FORCE_M_S2 = (8.8, 10.8)
 """Gravity, as an accelerometer with bias and scale error feels it."""
 
@@ -60,10 +60,11 @@ def checked_rest(
             "The noise of an IMU needs readings in the order of time and without gaps; the steps "
             f"are {steps_s.min():.3g} to {steps_s.max():.3g} s."
         )
-    if steps_s.mean() > BURSTS * period_s:
+    short_s = float(np.quantile(steps_s, 0.1))
+    if steps_s.mean() > BURSTS * short_s:
         raise InputError(
-            "The noise of an IMU needs readings with their own times; these come in bursts: most "
-            f"steps are {period_s:.2g} s, their mean is {steps_s.mean():.2g} s."
+            "The noise of an IMU needs readings with their own times; these come in bursts: one "
+            f"step of ten is below {short_s:.2g} s, their mean is {steps_s.mean():.2g} s."
         )
     mean_rate = float(np.linalg.norm(angular_velocity.mean(axis=0)))
     mean_force = float(np.linalg.norm(linear_acceleration.mean(axis=0)))

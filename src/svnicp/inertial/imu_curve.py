@@ -51,9 +51,10 @@ def signal_at(stamps_s: Floats, readings: Floats, times_s: Floats) -> Floats:
 
 def _sharpened(stamps_s: Floats, readings: Floats) -> Floats:
     """The signal (n, 6) at the stamps; where readings come evenly, a mean is known to be one."""
-    out, steps = readings.copy(), np.diff(stamps_s)
+    out, steps = readings.copy(), np.diff(stamps_s)[:, None]
     even = np.maximum(steps[1:], steps[:-1]) < EVEN * np.minimum(steps[1:], steps[:-1])
-    out[1:-1] -= HALF_OF_A_MEAN * even[:, None] * np.diff(readings, 2, axis=0)
+    bends = 0.5 * (steps[1:] + steps[:-1]) * np.diff(np.diff(readings, axis=0) / steps, axis=0)
+    out[1:-1] -= HALF_OF_A_MEAN * even * bends
     return out
 
 

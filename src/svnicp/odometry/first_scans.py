@@ -24,6 +24,9 @@ UNFIT_S = 0.35
 """With an IMU, scans that fit nowhere in the first one are passed over for so long [s]; then it was
 the first one that shows something else, and the map begins anew."""
 
+FEW_UNFIT = 2
+"""Fewer scans than this do not make the first one wrong."""
+
 
 class Look(NamedTuple):
     """What scans are looked at with."""
@@ -61,10 +64,11 @@ class FirstScans:
     def __init__(self) -> None:
         self.first: Scan | None = None
         self._held_back: Scan | None = None
+        self._num_unfit = 0
 
     def begin_with(self, scan: Scan | None) -> None:
         """A map begins with this scan; None: there is nothing to be shown any more."""
-        self.first, self._held_back = scan, None
+        self.first, self._held_back, self._num_unfit = scan, None, 0
 
     def can_use(self, scan: Scan, look: Look) -> bool:
         """Whether a scan can tell something about the first one: it is later, and not empty."""
@@ -74,13 +78,14 @@ class FirstScans:
         return later and num_places(look.points(scan)) >= look.config.match.min_matches
 
     def show(self, scan: Scan, look: Look) -> Shown | None:
-        """How the body moved, by the scan after the first; None: that one waits for the next."""
+        """How the body moved, by the scan after the first; None: it waits, or fits nowhere."""
         assert self.first is not None, "begin_with() comes first"
         second = self._held_back or scan
         motions = _motions_between(self.first, second, look)
         alone = isinstance(look.motion, ConstantVelocity)
         if motions is None and not alone:
-            if _seconds(self.first, scan) < UNFIT_S:
+            self._num_unfit += 1
+            if _seconds(self.first, scan) < UNFIT_S or self._num_unfit < FEW_UNFIT:
                 return None
             return Shown(second, None, elsewhere=not look.is_around(scan))
         if motions is None or alone or not motions.likeliest.is_fast:

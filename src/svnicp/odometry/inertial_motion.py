@@ -175,8 +175,9 @@ class InertialMotion:
 
     def _coast(self, begin_ns: int, scan: Scan) -> PoseTrack:
         """Go on as the body went, where readings are missing."""
-        turning = self._last_believed.turning
-        return self._carrying.coast(self.eskf, self.imu, begin_ns, scan, turning)
+        last = self._last_believed
+        unseen_s = max(begin_ns - last.stamp_ns, 0) * 1e-9 if last.is_known else 0.0
+        return self._carrying.coast(self.eskf, begin_ns, scan, last.turning, unseen_s)
 
     def _go_nowhere(self) -> None:
         """Take note of rest; in the first scans those have a say, see ``begin_moving``."""
@@ -256,6 +257,11 @@ class InertialMotion:
         self.eskf.take_velocity(np.zeros(3), np.eye(3) * self._motion.first_speed_m_s**2)
         self.eskf.doubt_biases(self._config.gyroscope_bias_std, self._config.accelerometer_bias_std)
         return True
+
+    def begin_again(self) -> None:
+        """Take the start to be at the next scan; in motion, by the IMU, at an unknown velocity."""
+        if not self.beginning.at_rest:
+            self.surrender()
 
     def map_turned(self, turn_cov: Covariance) -> None:
         """Gravity is known in the map's axes, which turn a little as the map renews itself."""

@@ -26,6 +26,11 @@ class LastBelieved:
         """(3,) in body axes [rad/s]."""
         self._filter: Eskf | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there was one."""
+        return self._filter is not None
+
     def keep(self, eskf: Eskf, stamp_ns: int) -> None:
         """Remember the filter, which a scan has just corrected."""
         seconds = (stamp_ns - self.stamp_ns) * 1e-9

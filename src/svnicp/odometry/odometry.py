@@ -226,11 +226,9 @@ class Odometry:
         elif self.config.odometry.frame_to_frame:
             self.surroundings.replace(self.config)
         self.surroundings.insert(better, outcome, self.motion, self.config, self.num_scans)
-        begins = outcome.fate is Fate.FIRST or (
-            outcome.fate is Fate.NEW_MAP
-            and (self._contradicted or self._begins_anew)
-            and self.motion.surrender()
-        )
+        begins = outcome.fate is Fate.FIRST or self._begins_anew
+        if not begins and outcome.fate is Fate.NEW_MAP and self._contradicted:
+            begins = self.motion.surrender()
         self._first_scans.begin_with(scan if begins else None)
         self._contradicted = self._begins_anew = False
 
@@ -252,7 +250,8 @@ class Odometry:
             self._wait.for_confirmation()
             return False
         if shown.elsewhere and isinstance(self.motion, InertialMotion):
-            self._begins_anew = self.motion.surrender()
+            self.motion.begin_again()
+            self._begins_anew = True
             return True
         track = self.motion.begin_moving(first, shown.second, shown.found)
         if track is not None:

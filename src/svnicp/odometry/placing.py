@@ -104,15 +104,18 @@ class Placing(NamedTuple):
             second = self._without_readings(scan, instead_of=result)
             if second is not None:
                 return second
+        knew = self.noise.knew_its_place  # the scans before this one
         outcome = self._fuse(result, prediction)
         if (
             outcome.fate is Fate.UNMATCHED
-            and not self.noise.knew_its_place
+            and not knew
             and isinstance(self.motion, InertialMotion)
             and self.surroundings.shows_no_surface(points.points, self.motion, self.config)
         ):
             outcome = outcome._replace(fate=Fate.BLIND)
-        return (points, outcome) if outcome.fate.mapped else self._ask_again(scan, points, outcome)
+        if outcome.fate.mapped:
+            return points, outcome
+        return self._ask_again(scan, points, outcome, knew=knew)
 
     def _fuse(
         self, result: RegistrationResult | None, prediction: Prediction, only: Fate | None = None
@@ -148,10 +151,15 @@ class Placing(NamedTuple):
         )
 
     def _ask_again(
-        self, scan: Scan, points: BodyPoints, outcome: Outcome
+        self, scan: Scan, points: BodyPoints, outcome: Outcome, *, knew: bool
     ) -> tuple[BodyPoints, Outcome]:
-        """Ask a scan that does not fit once more, without the IMU's readings."""
-        second = self._without_readings(scan) if self._may_contradict(outcome) else None
+        """Ask a scan that does not fit once more, without the IMU's readings.
+
+        ``knew``: whether the scans before knew their place, so that this one should fit somewhere.
+        """
+        nowhere = knew and outcome.fate in {Fate.UNMATCHED, Fate.POOR_FIT}
+        asks = nowhere or self._may_contradict(outcome)
+        second = self._without_readings(scan) if asks else None
         if second is not None:
             return second
         return points, outcome._replace(fate=self._or_new_map(outcome.fate))

@@ -18,7 +18,7 @@ from svnicp.odometry.inertial_start import TURNING_RAD_S
 
 log = logging.getLogger(__name__)
 
-LATE_NS, MANY_LATE = 10**9, 50
+AGO_NS, MANY_LATE = 10**9, 50
 """So many readings that are less than this older than the last scan come too late [ns]."""
 LATE_PERIODS = 1.5
 """A reading may come after so many of its IMU's periods."""
@@ -37,14 +37,18 @@ class Readings:
         """Scans in whose interval the readings had a gap."""
         self.num_late = 0
         """Readings that came after a scan that they were needed for."""
+        self._lateness = 0.0
+        """Those of late, beyond one for each four that came in time."""
         self.said: list[str] = []
 
     def hear(self, stamp_ns: int, scan_ns: int | None) -> None:
         """Say, after a while, that readings come later than the scans of their time [ns]."""
-        if scan_ns is None or not scan_ns - LATE_NS < stamp_ns <= scan_ns:
+        if scan_ns is None or not scan_ns - AGO_NS < stamp_ns <= scan_ns:
+            self._lateness = max(self._lateness - 0.25, 0.0)
             return
         self.num_late += 1
-        if self.num_late >= MANY_LATE:
+        self._lateness += 1.0
+        if self._lateness >= MANY_LATE:
             self._say_once(
                 "late",
                 "IMU readings come after the scans of their time, too late to carry the pose to "

@@ -18,7 +18,7 @@ from svnicp.errors import DatasetError, InputError
 from svnicp.odometry.odometry import Odometry
 from svnicp.odometry.saved_values import PARTS, Arrays, pack, unpack
 
-FORMAT = 10
+FORMAT = 11
 """Number of the layout; a file of another one is not read."""
 
 JSON_NAME = "state_json"

@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 PATIENCE_S = 1.0
 """Scans may wait for readings this much longer than a start can take [s]."""
 FAR_M = 1000.0
+SOON_NS = 10**8
+"""Readings that end so little before a scan are of its time [ns]."""
 """Clouds whose typical point is farther than this are hardly in metres [m]."""
 
 
@@ -119,18 +121,19 @@ class Wait:
             self.first_ns = scan.stamp_ns
         if (scan.stamp_ns - self.first_ns) * 1e-9 < config.max_start_s + PATIENCE_S:
             return
-        known = "there is no IMU reading"
-        if len(imu) and imu.first_ns < scan.mean_ns <= imu.last_ns:
+        since = f"No estimate yet: scans have come for {config.max_start_s + PATIENCE_S:g} s, but"
+        if len(imu) and imu.first_ns < scan.mean_ns < imu.last_ns + SOON_NS:
             before_s = (scan.mean_ns - imu.first_ns) * 1e-9
-            known = f"IMU readings began only {before_s:.2g} s before the last scan"
-        elif len(imu):
+            self._say_once("began", f"{since} IMU readings only {before_s:.2g} s before the last.")
+            return
+        known = "there is no IMU reading"
+        if len(imu):
             away_s = (imu.last_ns - scan.mean_ns) * 1e-9
             known = f"the last IMU reading is {away_s:+.3g} s from the last scan"
         self._say_once(
             "readings",
-            f"No estimate yet: scans have come for {config.max_start_s + PATIENCE_S:g} s, but "
-            f"{known}. Are both clocks the same, in nanoseconds, and are readings added before the "
-            "scans that they belong to?",
+            f"{since} {known}. Are both clocks the same, in nanoseconds, and are readings added "
+            "before the scans that they belong to?",
         )
 
     def _say_once(self, subject: str, words: str, level: int = logging.WARNING) -> None:

@@ -32,8 +32,8 @@ NODES = 11
 
 def stamps_through(scan: Scan) -> Integers:
     """Stamps (n,) from the beginning of a scan to its end, at least two [ns]."""
-    end_ns = max(scan.end_ns, scan.stamp_ns + 1)
-    return np.unique(np.linspace(scan.stamp_ns, end_ns, NODES).astype(np.int64))
+    later_ns = np.linspace(0, max(scan.end_ns - scan.stamp_ns, 1), NODES)
+    return scan.stamp_ns + np.unique(later_ns.astype(np.int64))
 
 
 def track_from(stamps_ns: Integers, nodes_world: Floats, reference: int) -> PoseTrack:
