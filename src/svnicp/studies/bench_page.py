@@ -176,6 +176,7 @@ def draw(numbers: dict[str, Any], path: Path) -> None:
             axis.plot(places, [row["mean_ms"] for row in rows], "o-", color=colour, label="mean")
             axis.plot(places, [row["p95_ms"] for row in rows], "--", color=colour, label="p95")
             axis.set_xlabel(label)
+            axis.locator_params(axis="x", nbins=5)
             axis.set_ylim(bottom=0.0)
         axes[0, 0].set_ylabel("time of a scan [ms]")
         axes[0, 0].legend()
