@@ -2,8 +2,8 @@
 """The signal that an IMU's readings stand for: a smooth curve, a cubic from reading to reading.
 
 Straight lines would cut off the tops of what shakes a vehicle: at 9 Hz and 100 readings per second
-4 % of the velocity, a third of a millimetre of a scan's height. Some IMUs give the signal at the
-stamp, others its mean over the period around it. The curve lies half-way between what the two mean.
+3 to 4 % of the velocity. Some IMUs give the signal at the stamp, others its mean over the period
+around it. The curve lies half-way between what the two mean.
 """
 
 import numpy as np
